@@ -65,9 +65,6 @@ export function createFormats(locale: string): Formats {
   const date = new Intl.DateTimeFormat(locale, { day: '2-digit', month: '2-digit', year: '2-digit' });
   const full = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
   const moment = { dateStyle: 'full', timeStyle: 'short' } as const;
-  const span = new Intl.DateTimeFormat(locale, moment);
-  const writtenSpan = new Intl.DateTimeFormat(locale, { ...moment, timeZone: 'UTC' });
-  const daySpan = new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeZone: 'UTC' });
   const number = new Intl.NumberFormat(locale);
   const sizes = (['byte', 'kilobyte', 'megabyte'] as const).map(
     (unit) =>
@@ -91,9 +88,16 @@ export function createFormats(locale: string): Formats {
     time: (moment) => time.format(new Date(moment)),
     day: (moment) => day.format(new Date(moment)),
     full: (moment) => full.format(new Date(moment)),
-    span: (start, end) => rangeOf(span, start, end),
-    writtenSpan: (start, end) => rangeOf(writtenSpan, start, end),
-    daySpan: (start, end) => rangeOf(daySpan, start, end === null ? null : new Date(end.getTime() - DAY_MS)),
+    // Made when they are asked for: few emails have an invitation, and each costs the start of the page.
+    span: (start, end) => rangeOf(new Intl.DateTimeFormat(locale, moment), start, end),
+    writtenSpan: (start, end) =>
+      rangeOf(new Intl.DateTimeFormat(locale, { ...moment, timeZone: 'UTC' }), start, end),
+    daySpan: (start, end) =>
+      rangeOf(
+        new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeZone: 'UTC' }),
+        start,
+        end === null ? null : new Date(end.getTime() - DAY_MS),
+      ),
     count: (value) => number.format(value),
     size(bytes) {
       const step = bytes < KB ? 0 : bytes < KB * KB ? 1 : 2;

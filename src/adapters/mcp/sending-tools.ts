@@ -1,9 +1,17 @@
 /** Tools that send mail at once. A repeat of a call sends nothing again: see `deriveKey`. */
 import { z } from 'zod';
-import { path } from './api-call.ts';
+import { path, type ApiCall } from './api-call.ts';
 import { defineTool, type Tool } from './define-tool.ts';
 import { FORWARD_FIELDS, id, INVITATION_ANSWER_FIELDS, REPLY_FIELDS, SEND_FIELDS } from './message-fields.ts';
 import { idempotencyKey, Outcome, toOutcome } from './sending.ts';
+
+const post = async (
+  call: ApiCall,
+  target: string,
+  body: object,
+  key: string,
+): Promise<z.infer<typeof Outcome>> =>
+  toOutcome(await call({ method: 'POST', path: target, body, idempotencyKey: key }));
 
 const sendEmail = defineTool({
   name: 'send_email',
@@ -15,9 +23,7 @@ const sendEmail = defineTool({
   input: z.strictObject({ ...SEND_FIELDS, idempotency_key: idempotencyKey }),
   output: Outcome,
   async run(call, { idempotency_key: key, ...body }, { derivedKey }) {
-    return toOutcome(
-      await call({ method: 'POST', path: '/api/send', body, idempotencyKey: key ?? derivedKey }),
-    );
+    return await post(call, '/api/send', body, key ?? derivedKey);
   },
 });
 
@@ -36,8 +42,12 @@ const replyToEmail = defineTool({
   }),
   output: Outcome,
   async run(call, { email_id: emailId, reply_all: all, idempotency_key: key, ...body }, { derivedKey }) {
-    const target = path('api', 'emails', emailId, all ? 'reply-all' : 'reply');
-    return toOutcome(await call({ method: 'POST', path: target, body, idempotencyKey: key ?? derivedKey }));
+    return await post(
+      call,
+      path('api', 'emails', emailId, all ? 'reply-all' : 'reply'),
+      body,
+      key ?? derivedKey,
+    );
   },
 });
 
@@ -51,8 +61,7 @@ const forwardEmail = defineTool({
   input: z.strictObject({ email_id: id, ...FORWARD_FIELDS, idempotency_key: idempotencyKey }),
   output: Outcome,
   async run(call, { email_id: emailId, idempotency_key: key, ...body }, { derivedKey }) {
-    const target = path('api', 'emails', emailId, 'forward');
-    return toOutcome(await call({ method: 'POST', path: target, body, idempotencyKey: key ?? derivedKey }));
+    return await post(call, path('api', 'emails', emailId, 'forward'), body, key ?? derivedKey);
   },
 });
 
@@ -66,8 +75,7 @@ const answerInvitation = defineTool({
   input: z.strictObject({ email_id: id, ...INVITATION_ANSWER_FIELDS, idempotency_key: idempotencyKey }),
   output: Outcome,
   async run(call, { email_id: emailId, idempotency_key: key, ...body }, { derivedKey }) {
-    const target = path('api', 'emails', emailId, 'invitation-answer');
-    return toOutcome(await call({ method: 'POST', path: target, body, idempotencyKey: key ?? derivedKey }));
+    return await post(call, path('api', 'emails', emailId, 'invitation-answer'), body, key ?? derivedKey);
   },
 });
 

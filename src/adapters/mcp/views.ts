@@ -1,6 +1,7 @@
 /** The view of emails and threads for a language model: as much as it needs, in few words, with text from others marked. */
 import { z } from 'zod';
 import { SENDER_WARNINGS, type SenderWarning } from '../../core/address/sender-warnings.ts';
+import { shownMailbox } from '../../core/address/shown-mailbox.ts';
 import { WRITERS } from '../../core/delivery/writer.ts';
 import { MAX_TEXT_CHARS, pieceOf } from './untrusted.ts';
 
@@ -205,10 +206,8 @@ export const DraftView = z.strictObject({
 });
 
 /** An address is untrusted data as well: a stranger chooses its name, and the part before the `@`. */
-const toAddress = ({ name, address }: AddressJson): string =>
-  name === '' || address === '' ? name + address : `${name} <${address}>`;
 const toAddresses = (addresses: readonly AddressJson[]): string[] =>
-  addresses.slice(0, MAX_ADDRESSES).map(toAddress);
+  addresses.slice(0, MAX_ADDRESSES).map(shownMailbox);
 
 const VERDICTS = { passed: 'proven', failed: 'forged', unknown: 'unproven' } as const;
 
@@ -225,7 +224,7 @@ const toEmailFields = (email: EmailJson) => ({
   date: email.date,
   sender:
     email.direction === 'outbound' ? ('ours' as const) : VERDICTS[email.authentication?.verdict ?? 'unknown'],
-  untrusted_from: toAddress(email.from_address),
+  untrusted_from: shownMailbox(email.from_address),
   untrusted_to: toAddresses(email.to_addresses),
   untrusted_subject: email.subject,
 });
@@ -255,7 +254,7 @@ const toInvitation = (invitation: InvitationJson): NonNullable<z.infer<typeof Em
   ...(invitation.location === null ? {} : { untrusted_location: invitation.location }),
   start: momentOf(invitation.start),
   end: momentOf(invitation.end),
-  ...(invitation.organizer === null ? {} : { untrusted_organizer: toAddress(invitation.organizer) }),
+  ...(invitation.organizer === null ? {} : { untrusted_organizer: shownMailbox(invitation.organizer) }),
   organizer_is_sender: invitation.organizer_is_sender,
   ...(invitation.replaced_by === null ? {} : { replaced_by: invitation.replaced_by.method }),
   ...(invitation.answer === null ? {} : { answer: invitation.answer.status }),

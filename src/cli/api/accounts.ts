@@ -1,8 +1,9 @@
 /** `email-worker accounts`: lists the accounts, and how far their mailboxes have been read. */
+import { shownMailbox } from '../../core/address/shown-mailbox.ts';
 import { path } from '../../adapters/mcp/api-call.ts';
 import { defineCommand } from '../command.ts';
 import type { Column } from '../table.ts';
-import { formatAddress, formatSeconds, printListing, type AddressJson } from './format.ts';
+import { formatSeconds, printListing, type AddressJson } from './format.ts';
 import { API_OPTIONS, openApi } from './service-api.ts';
 
 interface FailureJson {
@@ -53,7 +54,7 @@ const COLUMNS: readonly Column<AccountJson>[] = [
   { title: 'ACCOUNT', value: ({ id }) => id },
   {
     title: 'ADDRESS',
-    value: ({ from_address: from }) => (from === null ? 'not configured' : formatAddress(from)),
+    value: ({ from_address: from }) => (from === null ? 'not configured' : shownMailbox(from)),
     shrinks: true,
   },
   {

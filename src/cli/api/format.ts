@@ -8,11 +8,6 @@ export interface AddressJson {
   readonly address: string;
 }
 
-/** `Ada <ada@example.com>`; the one of both that there is. */
-export function formatAddress({ name, address }: AddressJson): string {
-  return name === '' || address === '' ? name + address : `${name} <${address}>`;
-}
-
 /** `1 file`, `2 files`; only for nouns with a plural in s. */
 export function formatCount(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;

@@ -1,19 +1,12 @@
 /** `email-worker queue`: lists the emails that are to be sent and their outcomes, and takes an operator's decisions about them. */
+import { shownMailbox } from '../../core/address/shown-mailbox.ts';
 import { path } from '../../adapters/mcp/api-call.ts';
 import { defineCommand, UsageError, type CommandResult } from '../command.ts';
 import { parseUuid } from '../values.ts';
 import type { Output } from '../output.ts';
 import type { Column, Style } from '../table.ts';
 import type { EmailJson } from './email-json.ts';
-import {
-  collect,
-  formatAddress,
-  formatUntil,
-  LIMIT_OPTION,
-  printJson,
-  printListing,
-  readLimit,
-} from './format.ts';
+import { collect, formatUntil, LIMIT_OPTION, printJson, printListing, readLimit } from './format.ts';
 import { API_OPTIONS, openApi, type ServiceApi } from './service-api.ts';
 
 /** The states of the emails that an action lists, one after the other. */
@@ -31,7 +24,7 @@ const COLUMNS: readonly Column<EmailJson>[] = [
   { title: 'STATE', value: ({ state }) => state, style: ({ state }) => STYLES[state] ?? null },
   { title: 'EMAIL', value: ({ id }) => id },
   { title: 'NEXT', value: ({ next_attempt_at: at }) => (at === null ? null : formatUntil(at)), right: true },
-  { title: 'TO', value: ({ to_addresses: to }) => to.map(formatAddress).join(', '), shrinks: true },
+  { title: 'TO', value: ({ to_addresses: to }) => to.map(shownMailbox).join(', '), shrinks: true },
   { title: 'SUBJECT', value: ({ subject }) => subject, shrinks: true, spare: true },
   { title: 'WHY', value: ({ state_detail: why }) => why, shrinks: true },
   { title: 'ACCOUNT', value: ({ account_id: account }) => account, shrinks: true, spare: true },

@@ -1,10 +1,11 @@
 /** `email-worker search`: finds emails. */
+import { shownMailbox } from '../../core/address/shown-mailbox.ts';
 import { path } from '../../adapters/mcp/api-call.ts';
 import { defineCommand } from '../command.ts';
 import type { Column } from '../table.ts';
 import { EMAIL_STATES } from '../../core/delivery/states.ts';
 import type { EmailJson } from './email-json.ts';
-import { collect, formatAddress, formatMoment, LIMIT_OPTION, printListing, readLimit } from './format.ts';
+import { collect, formatMoment, LIMIT_OPTION, printListing, readLimit } from './format.ts';
 import { API_OPTIONS, openApi } from './service-api.ts';
 
 const COLUMNS: readonly Column<EmailJson>[] = [
@@ -12,7 +13,7 @@ const COLUMNS: readonly Column<EmailJson>[] = [
   {
     title: 'WITH',
     value: ({ direction, from_address: from, to_addresses: to }) =>
-      direction === 'inbound' ? formatAddress(from) : `to ${to.map(formatAddress).join(', ')}`,
+      direction === 'inbound' ? shownMailbox(from) : `to ${to.map(shownMailbox).join(', ')}`,
     shrinks: true,
   },
   { title: 'SUBJECT', value: ({ subject }) => subject, shrinks: true },

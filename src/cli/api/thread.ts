@@ -1,19 +1,12 @@
 /** `email-worker thread`: prints the emails of a thread for reading. */
+import { shownMailbox } from '../../core/address/shown-mailbox.ts';
 import { path } from '../../adapters/mcp/api-call.ts';
 import { defineCommand } from '../command.ts';
 import { printable, type Output } from '../output.ts';
 import { paint } from '../table.ts';
 import { parseUuid } from '../values.ts';
 import type { EmailJson } from './email-json.ts';
-import {
-  formatAddress,
-  formatBytes,
-  formatMoment,
-  LIMIT_OPTION,
-  printJson,
-  readLimit,
-  type AddressJson,
-} from './format.ts';
+import { formatBytes, formatMoment, LIMIT_OPTION, printJson, readLimit, type AddressJson } from './format.ts';
 import { API_OPTIONS, openApi, type ServiceApi } from './service-api.ts';
 
 interface ThreadEmailJson extends EmailJson {
@@ -131,9 +124,9 @@ function printEmail(output: Output, email: ThreadEmailJson, withQuotes: boolean)
   output.print(paint(output, 'dim', '-'.repeat(width)));
   const what = direction === 'inbound' ? 'received' : state;
   output.print(printable(`${formatMoment(email.date)} UTC  ${what}  ${email.id}`));
-  output.print(paint(output, 'bold', printable(`From: ${formatAddress(from)}`)));
-  output.print(printable(`To: ${to.map(formatAddress).join(', ')}`));
-  if (cc.length > 0) output.print(printable(`Cc: ${cc.map(formatAddress).join(', ')}`));
+  output.print(paint(output, 'bold', printable(`From: ${shownMailbox(from)}`)));
+  output.print(printable(`To: ${to.map(shownMailbox).join(', ')}`));
+  if (cc.length > 0) output.print(printable(`Cc: ${cc.map(shownMailbox).join(', ')}`));
   for (const { filename, size_bytes: size } of email.email_attachments) {
     output.print(printable(`File: ${filename} (${formatBytes(size)})`));
   }

@@ -1,6 +1,7 @@
 /** An invitation as a text, for an email that has no other. */
+import { shownMailbox } from '../address/shown-mailbox.ts';
 import { INVITATION_TEXTS as TEXTS } from '../texts.ts';
-import { isCancelled, type CalendarPerson, type CalendarTime, type Invitation } from './invitation.ts';
+import { isCancelled, type CalendarTime, type Invitation } from './invitation.ts';
 
 /** Names of people that the text has. */
 const MAX_SHOWN_PEOPLE = 20;
@@ -12,7 +13,7 @@ export function invitationText(invitation: Invitation): string {
   const from = isReply && answering !== undefined ? answering : organizer;
   const names = attendees
     .slice(0, MAX_SHOWN_PEOPLE)
-    .map(shown)
+    .map(shownMailbox)
     .filter((name) => name !== '');
   const more = attendeeCount - MAX_SHOWN_PEOPLE;
   const people = [...names, ...(more > 0 ? [TEXTS.more.replace('{count}', String(more))] : [])];
@@ -22,7 +23,7 @@ export function invitationText(invitation: Invitation): string {
     ...line(isTask ? TEXTS.due : TEXTS.when, isTask ? momentOf(end ?? start) : spanOf(start, end)),
     ...line(TEXTS.repeats, rule === null ? '' : ruleOf(rule)),
     ...line(TEXTS.where, location ?? ''),
-    ...line(TEXTS.from, from === null ? '' : shown(from)),
+    ...line(TEXTS.from, from === null ? '' : shownMailbox(from)),
     ...line(TEXTS.to, isReply ? '' : people.join(', ')),
   ].join('\n');
   return [head, invitation.comment, invitation.description].filter((text) => text !== null).join('\n\n');
@@ -46,11 +47,6 @@ function titleKey(invitation: Invitation): keyof typeof TEXTS {
 }
 
 const line = (name: string, value: string): readonly string[] => (value === '' ? [] : [`${name}: ${value}`]);
-
-const shown = ({ name, address }: CalendarPerson): string => {
-  if (name === '' || address === '') return name || address;
-  return `${name} <${address}>`;
-};
 
 function ruleOf(rule: string): string {
   const [, frequency = ''] = /(?:^|;)FREQ=([A-Z]+)/.exec(rule) ?? [];

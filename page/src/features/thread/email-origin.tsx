@@ -11,6 +11,7 @@ import { useWords } from '../../i18n/index.tsx';
 import { Button } from '../../ui/button.tsx';
 import { shown } from '../../ui/shown.ts';
 import { notify } from '../../ui/toast.tsx';
+import { inFull } from '../threads/rows.ts';
 
 interface EmailOriginProps {
   readonly threadId: string;
@@ -18,24 +19,27 @@ interface EmailOriginProps {
 }
 
 export default function EmailOrigin({ threadId, email }: EmailOriginProps) {
+  const { suggested_counterparty: suggested } = email;
   return (
     <>
-      {email.suggested_counterparty !== null && <Suggestion threadId={threadId} email={email} />}
+      {suggested !== null && <Suggestion threadId={threadId} email={email} suggested={suggested} />}
       {email.variant_count > 0 && <Variants email={email} />}
     </>
   );
 }
 
-function Suggestion({ threadId, email }: EmailOriginProps) {
+function Suggestion({
+  threadId,
+  email,
+  suggested,
+}: EmailOriginProps & { readonly suggested: NonNullable<ThreadEmail['suggested_counterparty']> }) {
   const { text } = useWords();
   const mayChange = useMay('handle');
   const queryClient = useQueryClient();
   const [isPending, setPending] = useState(false);
-  const { name = '', address = '' } = email.suggested_counterparty ?? {};
-  const found = useQuery(customersQuery(address)).data ?? [];
+  const found = useQuery(customersQuery(suggested.address)).data ?? [];
   // Several customers with the address are not guessed at.
   const [customer] = found.length === 1 ? found : [];
-  const person = shown(name === '' ? address : `${name} <${address}>`);
   const assign = async (id: string): Promise<void> => {
     setPending(true);
     try {
@@ -50,7 +54,7 @@ function Suggestion({ threadId, email }: EmailOriginProps) {
   return (
     <div className="mark mark-quiet suggestion">
       <UserRoundSearch size={16} strokeWidth={1.75} aria-hidden />
-      <p>{text.thread.probablyFrom(person)}</p>
+      <p>{text.thread.probablyFrom(inFull(suggested))}</p>
       {customer !== undefined && email.customer_id !== customer.customer_id && (
         <>
           <p>{text.thread.probableCustomer(shown(customer.name ?? customer.customer_id))}</p>

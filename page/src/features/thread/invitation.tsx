@@ -1,11 +1,6 @@
 /** The invitation in an email: what, when, where and who, and the buttons that answer it. Its sender wrote all of it. */
 import { useQueryClient } from '@tanstack/react-query';
-import type {
-  Address,
-  Invitation as InvitationRecord,
-  InvitationAnswer,
-  ThreadEmail,
-} from 'email-worker-client';
+import type { Invitation as InvitationRecord, InvitationAnswer, ThreadEmail } from 'email-worker-client';
 import { CalendarCheck, CalendarDays, CalendarX, Check, CircleHelp, TriangleAlert, X } from 'lucide-react';
 import { useState } from 'react';
 import { client } from '../../api/client.ts';
@@ -19,6 +14,7 @@ import { useWords } from '../../i18n/index.tsx';
 import { Button } from '../../ui/button.tsx';
 import { shown } from '../../ui/shown.ts';
 import { notify } from '../../ui/toast.tsx';
+import { inFull } from '../threads/rows.ts';
 import './invitation.css';
 
 /** People whose names are shown. */
@@ -147,9 +143,6 @@ function ruleOf(rule: string, { rules }: Words): string {
   const [, frequency] = /(?:^|;)FREQ=(DAILY|WEEKLY|MONTHLY|YEARLY)(?:;|$)/.exec(rule) ?? [];
   return rules[(frequency ?? 'other') as keyof typeof rules];
 }
-
-const inFull = ({ name, address }: Address): string =>
-  shown(name === '' || address === '' ? name || address : `${name} <${address}>`);
 
 type Answer = InvitationAnswer['answer'];
 

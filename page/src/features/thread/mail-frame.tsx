@@ -45,7 +45,7 @@ export function MailFrame({ email }: { readonly email: ThreadEmail }) {
   const { text } = useWords();
   const [theme] = useTheme();
   const { address } = email.from_address;
-  // Whoever forges an address must not be given what its owner was.
+  // The sender of a forged address must not get the permission of its owner.
   const isProven = email.direction === 'outbound' || email.authentication?.verdict === 'passed';
   const [isRemote, setRemote] = useState(() => isProven && isRemoteAllowed(address));
   const { data } = useQuery(safeHtmlQuery(email.id));

@@ -8,7 +8,7 @@ import { useWords } from '../../i18n/index.tsx';
 import { Avatar } from '../../ui/avatar.tsx';
 import { Middle } from '../../ui/middle.tsx';
 import { shown } from '../../ui/shown.ts';
-import { nameOf } from '../threads/rows.ts';
+import { inFull, nameOf } from '../threads/rows.ts';
 import { Marked } from '../search/marked.tsx';
 import { Attachments } from './attachments.tsx';
 import { MailFrame } from './mail-frame.tsx';
@@ -185,9 +185,6 @@ export function Message({ threadId, email, isOpenAtFirst, printed, onPrint }: Me
     </article>
   );
 }
-
-const inFull = ({ name, address }: Address): string =>
-  shown(name === '' || address === '' ? name + address : `${name} <${address}>`);
 
 function Details({ email }: { readonly email: ThreadEmail }) {
   const { text } = useWords();

@@ -134,3 +134,7 @@ export function toDraftRow(draft: DraftSummary): Row {
 
 /** The name that is shown; empty where the mail names no person. */
 export const nameOf = ({ name, address }: Address): string => shown(name === '' ? address : name);
+
+/** Name and address, or the one of both that there is. */
+export const inFull = ({ name, address }: Address): string =>
+  shown(name === '' || address === '' ? name || address : `${name} <${address}>`);
