@@ -169,7 +169,7 @@ export interface EmailDetail extends EmailSummary {
 /** The invitation in an email, and what became of it. */
 export interface InvitationView {
   readonly event: Invitation;
-  /** The later email by which the organizer changed or cancelled it; null: it counts. */
+  /** The later email in which the organizer changed or cancelled it; null: it is valid. */
   readonly replacedBy: { readonly emailId: string; readonly method: 'request' | 'cancel' } | null;
   /** The last answer from the account; null: none. */
   readonly answer: {

@@ -141,7 +141,7 @@ export interface ThreadChange {
   readonly status: ThreadStatus | undefined;
   /** A person dealt with what is undelivered; `done` settles it, too. */
   readonly settles: true | undefined;
-  /** An id; null: nobody is assigned. Throws `unknown_assignee` for one that may not answer in the account, unless it is assigned already. */
+  /** An id; null: not assigned. Throws `unknown_assignee` for one that may not answer in the account, unless it is assigned already. */
   readonly assignee: string | null | undefined;
   /** All labels that it is to have; then `addLabels`, then `removeLabels`. */
   readonly labels: readonly string[] | undefined;

@@ -190,7 +190,7 @@ const MAX_HOST_CHARS = 253;
 /** Legal forms of German companies, which are not sites. */
 const NOT_HOSTS: ReadonlySet<string> = new Set(['co.kg']);
 
-/** RFC 6761, RFC 6762 and RFC 7686: names that are read as hosts, and that nobody registers. */
+/** RFC 6761, RFC 6762 and RFC 7686: names that are hosts and in no registry. */
 const OF_NO_REGISTRY = /\.(?:test|example|invalid|localhost|local|internal|onion)$/;
 
 /** null when the text is not a host. @param isMeant it is in the place of an address's host, so it counts as one in any case */

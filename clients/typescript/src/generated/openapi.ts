@@ -2115,7 +2115,7 @@ export interface components {
             comment: string | null;
             /** @description Further events of the calendar, such as moved dates of a series: they are in its file. */
             more_events: number;
-            /** @description The later email by which the organizer changed or cancelled it; null while it counts. */
+            /** @description The later email in which the organizer changed or cancelled it; null while it is valid. */
             replaced_by: components["schemas"]["InvitationChange"] | null;
             /** @description The last answer from the account to it; null when there is none. */
             answer: components["schemas"]["InvitationAnswered"] | null;

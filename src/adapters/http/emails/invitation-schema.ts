@@ -90,7 +90,7 @@ const InvitationSchema = record('Invitation', {
       }),
       { type: 'null' },
     ],
-    description: 'The later email by which the organizer changed or cancelled it; null while it counts.',
+    description: 'The later email in which the organizer changed or cancelled it; null while it is valid.',
   },
   answer: {
     anyOf: [

@@ -1,6 +1,6 @@
 /**
- * POST /api/emails/{id}/reply, /reply-all and /forward: sends an answer built from the email that it answers. GET /api/emails/{id}/reply
- * shows a preview of it.
+ * POST /api/emails/{id}/reply, /reply-all, /forward and /invitation-answer: sends an answer built from the email that it answers.
+ * GET /api/emails/{id}/reply shows a preview of it.
  */
 import {
   REPLY_KINDS,
@@ -8,8 +8,10 @@ import {
   type ReplyPreview,
   type ReplyRequest,
 } from '../../../app/reply/use-cases.ts';
+import type { ErrorCode } from '../../../core/errors.ts';
 import { formatMessageId } from '../../../core/message/message-id.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
+import type { HttpLimits } from '../connections/limits.ts';
 import { toAddressJson, toAttachmentJson } from '../emails/email-view.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
 import { AccountId } from '../schemas/page-schemas.ts';
@@ -23,6 +25,7 @@ import {
   record,
   Uuid,
 } from '../schemas/schemas.ts';
+import type { EmailJson } from '../send/attachment-body.ts';
 import { SendDryRun } from '../send/dry-run.ts';
 import { CHECKED_SEND_RESPONSES, SEND_ERRORS, SendHeaders } from '../send/send-answer.ts';
 import type { SendInput } from '../send/send-input.ts';
@@ -74,40 +77,6 @@ const Preview = record('ReplyPreview', {
   },
 });
 
-const KINDS: readonly {
-  readonly kind: ReplyKind;
-  readonly path: string;
-  readonly operationId: string;
-  readonly summary: string;
-  readonly description: string;
-}[] = [
-  {
-    kind: 'reply',
-    path: 'reply',
-    operationId: 'replyToEmail',
-    summary: 'Reply to an email',
-    description:
-      'Replies to Reply-To, else From; to the recipients of an email that we sent. Subject, thread, account, In-Reply-To and ' +
-      'References come from the email, which is quoted below the new text.',
-  },
-  {
-    kind: 'reply_all',
-    path: 'reply-all',
-    operationId: 'replyToAll',
-    summary: 'Reply to an email and all its recipients',
-    description:
-      'As a reply, with To and Cc of the email in Cc. Our own accounts are left out; Bcc recipients are never included.',
-  },
-  {
-    kind: 'forward',
-    path: 'forward',
-    operationId: 'forwardEmail',
-    summary: 'Forward an email',
-    description:
-      'Sends the email with its From, Date, Subject, To and Cc above its text, and its files, in the same thread.',
-  },
-];
-
 /** An answer to an invitation has no recipients, files or templates of its own. */
 const NOT_OF_ANSWERS: ReadonlySet<string> = new Set([
   'missing_recipient_or_subject',
@@ -139,16 +108,81 @@ const ANSWER_ERRORS = SEND_ERRORS.filter((code) => !NOT_OF_ANSWERS.has(code));
 /** The path names the email that is answered. */
 const ERRORS = SEND_ERRORS.filter((code) => code !== 'invalid_message_id');
 
+/** What an answer has in words of a person's own. */
+const textOf = (kind: ReplyKind) => ({
+  kind,
+  body: kind === 'forward' ? ForwardBody : ReplyBody,
+  read: (json: EmailJson, limits: HttpLimits) => readReplyBody(json, limits, kind),
+  errors: ERRORS,
+});
+
+const KINDS: readonly {
+  readonly kind: ReplyKind;
+  readonly path: string;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly body: object;
+  readonly read: (json: EmailJson, limits: HttpLimits) => ReplyInput;
+  readonly errors: readonly ErrorCode[];
+}[] = [
+  {
+    ...textOf('reply'),
+    path: 'reply',
+    operationId: 'replyToEmail',
+    summary: 'Reply to an email',
+    description:
+      'Replies to Reply-To, else From; to the recipients of an email that we sent. Subject, thread, account, In-Reply-To and ' +
+      'References come from the email, which is quoted below the new text.',
+  },
+  {
+    ...textOf('reply_all'),
+    path: 'reply-all',
+    operationId: 'replyToAll',
+    summary: 'Reply to an email and all its recipients',
+    description:
+      'As a reply, with To and Cc of the email in Cc. Our own accounts are left out; Bcc recipients are never included.',
+  },
+  {
+    ...textOf('forward'),
+    path: 'forward',
+    operationId: 'forwardEmail',
+    summary: 'Forward an email',
+    description:
+      'Sends the email with its From, Date, Subject, To and Cc above its text, and its files, in the same thread.',
+  },
+  {
+    kind: 'reply',
+    path: 'invitation-answer',
+    operationId: 'answerInvitation',
+    summary: 'Accept or decline an invitation',
+    description:
+      'Sends the answer to the organizer (iTIP, RFC 5546), in the thread, as the account’s address, which must be among the attendees. ' +
+      'Refused unless the email is a `request` that is neither cancelled nor replaced by a later one. A later answer replaces an earlier ' +
+      'one.',
+    body: InvitationAnswerBody,
+    read: readInvitationAnswer,
+    errors: [
+      ...ANSWER_ERRORS,
+      'no_invitation',
+      'invitation_cancelled',
+      'invitation_replaced',
+      'not_invited',
+      'organizer_not_sender',
+    ],
+  },
+];
+
 export function registerReplyRoutes(
   app: HttpServer,
   { applicationFor }: HttpContext,
   input: SendInput,
 ): void {
-  for (const { kind, path, ...texts } of KINDS) {
+  for (const { kind, path, body: schema, read, errors, ...texts } of KINDS) {
     app.post(
       `/api/emails/:id/${path}`,
       {
-        // The body is read as a stream and checked by readReplyBody; the schema is for the document.
+        // The body is read as a stream and checked by `read`; the schema is for the document.
         validatorCompiler: () => () => true,
         schema: {
           ...texts,
@@ -159,10 +193,10 @@ export function registerReplyRoutes(
           params: EmailParams,
           querystring: SendDryRun,
           headers: SendHeaders,
-          body: kind === 'forward' ? ForwardBody : ReplyBody,
+          body: schema,
           response: {
             ...CHECKED_SEND_RESPONSES,
-            ...errorResponses(...ERRORS, 'email_not_found'),
+            ...errorResponses(...errors, 'email_not_found'),
           },
         },
       },
@@ -170,7 +204,7 @@ export function registerReplyRoutes(
         const emailId = readUuidParameter(request.params as object, 'id');
         const application = applicationFor(request);
         return input.answer(request, reply, {
-          read: (json, limits) => readReplyBody(json, limits, kind),
+          read,
           send: (body, folder) => application.sendReply(toRequest(body, emailId, kind), folder),
           sendOnce: (key, body, folder) =>
             application.sendReplyOnce(key, toRequest(body, emailId, kind), folder),
@@ -179,50 +213,6 @@ export function registerReplyRoutes(
       },
     );
   }
-
-  app.post(
-    '/api/emails/:id/invitation-answer',
-    {
-      validatorCompiler: () => () => true,
-      schema: {
-        operationId: 'answerInvitation',
-        right: ['read', 'send'],
-        tags: ['Sending'],
-        summary: 'Accept or decline an invitation',
-        description:
-          'Sends the answer to the organizer (iTIP, RFC 5546), in the thread, as the account’s address, which must be among the attendees. ' +
-          'Refused unless the email is a `request` that is neither cancelled nor replaced by a later one. A later answer replaces an earlier ' +
-          'one. Other fields and the response are those of a send.',
-        params: EmailParams,
-        querystring: SendDryRun,
-        headers: SendHeaders,
-        body: InvitationAnswerBody,
-        response: {
-          ...CHECKED_SEND_RESPONSES,
-          ...errorResponses(
-            ...ANSWER_ERRORS,
-            'email_not_found',
-            'no_invitation',
-            'invitation_cancelled',
-            'invitation_replaced',
-            'not_invited',
-            'organizer_not_sender',
-          ),
-        },
-      },
-    },
-    (request, reply) => {
-      const emailId = readUuidParameter(request.params as object, 'id');
-      const application = applicationFor(request);
-      return input.answer(request, reply, {
-        read: readInvitationAnswer,
-        send: (body, folder) => application.sendReply(toRequest(body, emailId, 'reply'), folder),
-        sendOnce: (key, body, folder) =>
-          application.sendReplyOnce(key, toRequest(body, emailId, 'reply'), folder),
-        check: (body, folder) => application.checkReply(toRequest(body, emailId, 'reply'), folder),
-      });
-    },
-  );
 
   app.get(
     '/api/emails/:id/reply',
