@@ -16,8 +16,8 @@ export const reparseCommand = defineCommand({
   name: 'reparse',
   summary: 'Parses received messages again and records the differences.',
   description:
-    'Use it after an update with a better parser, and for emails with the defect not_parsed, of which only the bytes could be ' +
-    'kept. Texts, addresses, subject, defects, attachments and references are replaced, completely or not at all. Ids, ' +
+    'Use it after an update with a better parser, and for emails with the defect not_parsed, whose bytes alone were ' +
+    'recorded. Texts, addresses, subject, defects, attachments and references are replaced, completely or not at all. Ids, ' +
     'customers and decisions about threads stay, and an attachment with the same bytes and name keeps its id. Threads that turn ' +
     'out to be one are merged; to split threads, run rethread.\n\n' +
     'Each changed email is printed with its changes. The service may run meanwhile.',
