@@ -43,7 +43,7 @@ export interface OwnSenders {
 export const ownSenders = (
   all: readonly { readonly name: string; readonly address: string }[],
 ): OwnSenders => ({
-  names: new Set(all.map(({ name }) => lettersOf(name)).filter((name) => name !== '')),
+  names: new Set(all.map(({ name }) => lettersOf(plainName(name))).filter((name) => name !== '')),
   addresses: new Set(all.map(({ address }) => comparable(address))),
   sites: new Set(all.map(({ address }) => siteOf(domainOf(address)))),
 });
@@ -54,12 +54,13 @@ export function senderWarnings(
   own: OwnSenders,
 ): readonly SenderWarning[] {
   if (direction === 'outbound') return [];
+  const plain = plainName(name);
   const domain = domainOf(address);
   const isProven = verdict === 'passed';
   const isOurs = own.addresses.has(comparable(address));
   const found: Readonly<Record<SenderWarning, boolean>> = {
-    shows_other_address: showsOther(name, address),
-    own_name: !isOurs && own.names.has(lettersOf(name)) && !(isProven && own.sites.has(siteOf(domain))),
+    shows_other_address: showsOther(plain, address),
+    own_name: !isOurs && own.names.has(lettersOf(plain)) && !(isProven && own.sites.has(siteOf(domain))),
     own_address: isOurs && !isProven,
     hidden_characters: hasHidden(name) || hasHidden(address),
     lookalike_domain: lookalikeOf(domain) !== null,
@@ -78,16 +79,18 @@ function comparable(address: string): string {
   return `${local}@${toAsciiDomain(domainOf(address)) ?? domainOf(address).toLowerCase()}`;
 }
 
-/** What a name looks like: letters and digits alone, in their plain form. */
-const lettersOf = (name: string): string =>
-  unhomoglyph(toShownName(name).normalize('NFKC').toLowerCase()).replace(/[^\p{L}\p{N}]+/gu, '');
+const plainName = (name: string): string => toShownName(name).normalize('NFKC');
+
+/** What a plain name looks like: letters and digits alone. */
+const lettersOf = (plain: string): string => unhomoglyph(plain.toLowerCase()).replace(/[^\p{L}\p{N}]+/gu, '');
 
 const BETWEEN = /[\s<>()[\]{}"'“”„‘’«»,;|]+/u;
 const DOMAIN = /^[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+$/u;
 
-function showsOther(name: string, address: string): boolean {
-  const words = toShownName(name)
-    .normalize('NFKC')
+function showsOther(plain: string, address: string): boolean {
+  // Every domain that is looked for has a dot; most names of people have none.
+  if (!plain.includes('.')) return false;
+  const words = plain
     .replace(/[([{](?:at|ät)[)\]}]/gi, '@')
     .replace(/ ?@ ?/g, '@')
     .split(BETWEEN)
