@@ -908,6 +908,7 @@ create table send_queue (
   lane text collate "C" not null,
   priority smallint not null,
   due_at timestamp with time zone not null,
+  send_at timestamp with time zone,
   timed_from timestamp with time zone not null default now(),
   give_up_at timestamp with time zone not null,
   attempts integer not null default 0,
@@ -2139,27 +2140,31 @@ CREATE OR REPLACE FUNCTION keyed_digest(value bytea)
  STABLE PARALLEL SAFE
 RETURN (SELECT sha256((digest_key.outer_key || sha256((digest_key.inner_key || keyed_digest.value)))) AS sha256 FROM digest_key);
 
-CREATE OR REPLACE FUNCTION look_at_clock()
+CREATE OR REPLACE FUNCTION look_at_clock(steady timestamp with time zone DEFAULT NULL::timestamp with time zone, machine timestamp with time zone DEFAULT NULL::timestamp with time zone)
  RETURNS database_clock
  LANGUAGE plpgsql
 AS $function$
   declare
     clock database_clock;
     step interval;
+    size interval;
+    is_witnessed boolean = coalesce(clock_timestamp() - steady > interval '5 minutes', false)
+      and coalesce(abs(extract(epoch from clock_timestamp() - machine)) > extract(epoch from interval '1 minute'), true);
   begin
     select * into strict clock from database_clock;
     step = clock_timestamp() - clock.seen_at;
-    if step >= '0' and step < interval '1 minute' then
+    if step >= '0' and step < interval '1 minute' and not (is_witnessed and clock.jumped_at is null) then
       return clock;
     end if;
     select * into strict clock from database_clock for update;
     step = clock_timestamp() - clock.seen_at;
-    if step >= '0' and step < interval '1 minute' then
+    if step >= '0' and step < interval '1 minute' and not (is_witnessed and clock.jumped_at is null) then
       return clock;
     end if;
+    size = clock.jumped_at - clock.expected_at + clock.lasted;
     if clock.jumped_at is null then
-      if step > interval '1 day' then
-        clock.expected_at = clock.seen_at;
+      if is_witnessed or step > interval '1 day' then
+        clock.expected_at = case when is_witnessed then steady else clock.seen_at end;
         clock.jumped_at = clock.seen_at + step;
         perform tell_clock('clock.jumped', clock);
       end if;
@@ -2167,12 +2172,13 @@ AS $function$
       if step between '0' and interval '5 minutes' then
         clock.expected_at = clock.expected_at + step;
         clock.lasted = clock.lasted + step;
-      elsif step > interval '1 day' or step < '0' then
+      elsif is_witnessed or step > interval '1 day' or step < '0' then
         clock.jumped_at = clock.seen_at + step;
         clock.lasted = '0';
       end if;
       -- It went back, or the new time has proved itself.
-      if clock.seen_at + step <= clock.expected_at + interval '1 day' or clock.lasted >= interval '1 day' then
+      if clock.seen_at + step <= clock.expected_at + (case when size > interval '1 day' then interval '1 day' else interval '5 minutes' end)
+        or clock.lasted >= least(size, interval '1 day') then
         return trust_clock(clock);
       end if;
     end if;

@@ -7,8 +7,9 @@ export const clockCommand = defineCommand({
   summary:
     "Compares the clocks of this machine and of the database, and confirms the database's clock after a jump.",
   description:
-    "The database's clock decides when things are due, expire or are deleted. After it jumps forward by more than a day, " +
-    'nothing is deleted until an operator confirms the time, or it has lasted a day. The exit code is 1 while the clocks differ ' +
+    "The database's clock decides when things are due, expire or are deleted. After it jumps forward, by more than a day or while " +
+    'a service runs, nothing is deleted or given up, and scheduled sends wait until they are due by the former time as well, until an ' +
+    'operator confirms the time, or it has lasted as long as the jump, at most a day. The exit code is 1 while the clocks differ ' +
     'by more than a minute, or the jump is not confirmed. The service may run meanwhile.',
   arguments: [],
   options: {

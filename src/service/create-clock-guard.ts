@@ -1,4 +1,5 @@
 /** A part of the composition root: the comparison of this process's clock with the database's. */
+import { uptime } from 'node:os';
 import { createDatabaseClock } from '../adapters/postgres/db/database-clock.ts';
 import type { Logger } from '../app/base/basics.ts';
 import { ClockGuard } from '../app/base/clock-guard.ts';
@@ -14,5 +15,6 @@ export const createClockGuard = (
     instanceId,
     wall: Date.now,
     now: () => performance.now(),
+    uptime: () => uptime() * 1000,
     logger,
   });

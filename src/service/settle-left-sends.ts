@@ -22,7 +22,8 @@ export async function settleLeftSends(
   await settleJournal(
     {
       journal,
-      queue: createSendQueue(pool),
+      // Nothing is given up here: the service decides, which watches the clocks.
+      queue: createSendQueue(pool, () => new Date(0)),
       store: createOutboundStore(pool),
       blobs,
       retry: { schedule: config.retrySchedule, random: Math.random },

@@ -41,7 +41,7 @@ export type Sending = Awaited<ReturnType<typeof startSending>>;
 export async function startSending(parts: Parts, security: SecurityLog, teardown: Teardown) {
   const { config, logger, clock, pool, blobs, ownStorage, spool, journal, transports, watch } = parts;
   const outbound = createOutboundStore(pool);
-  const sends = createSendQueue(pool);
+  const sends = createSendQueue(pool, parts.guard.certainUntil);
   // A recorded send, and its outcome, is work for other loops, even when it is recorded late.
   const store: OutboundStore = {
     ...outbound,

@@ -7,11 +7,11 @@ import type { Parts } from './open-parts.ts';
 import type { Teardown } from './teardown.ts';
 
 export function startSentCopies(parts: Parts, teardown: Teardown): void {
-  const { config, pool, mailboxSource, blobs, ids, logger, watch } = parts;
+  const { config, pool, guard, mailboxSource, blobs, ids, logger, watch } = parts;
   for (const { id, sentCopies } of config.accounts) {
     if (sentCopies.note !== null) logger.info({ accountId: id }, sentCopies.note);
   }
-  const queue = createSentCopyQueue(pool);
+  const queue = createSentCopyQueue(pool, guard.certainUntil);
   const without = config.accounts.filter(({ sentCopies }) => !sentCopies.areKept).map(({ id }) => id);
   const givenUp = giveUpCopies(queue, without, logger);
   teardown.push(() => givenUp);

@@ -41,6 +41,7 @@ const MAY_READ_DATABASE_CLOCK: Readonly<Record<string, string>> = {
   'adapters/http/webhooks/webhooks.ts': 'the answer contains the time of the deletion',
   'adapters/tls/certificate-files.ts': 'a certificate is valid by the clock of the machine that checks it',
   'adapters/webhooks/post-webhook.ts': 'dates and signs a request, and reads a date that an endpoint named',
+  'app/base/clock-guard.ts': 'a moment that the database must not pass before this process knows it',
   'app/backup/make-backup.ts': 'the manifest contains the time of the end',
   'app/emails/image-urls.ts': 'signed addresses of images contain their end, which no row has',
   'app/files/clean-files.ts':

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Pool } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { alwaysCertain } from '../helpers/always-certain.ts';
 import { createEventFeed } from '../../src/adapters/postgres/events/event-feed.ts';
 import { createIdempotencyKeys } from '../../src/adapters/postgres/send/idempotency-keys.ts';
 import { createOutboundStore } from '../../src/adapters/postgres/send/outbound-store.ts';
@@ -81,7 +82,7 @@ const statesOf = async (world: BackupWorld) =>
 async function makeSends() {
   const waiting = await enqueue(null);
   const begun = await enqueue(new Date(Date.now() - 1000));
-  const queue = createSendQueue(poolOf(source));
+  const queue = createSendQueue(poolOf(source), alwaysCertain);
   const owner = uuidv7();
   const { claims } = await queue.claim({
     accountId: 'default',

@@ -9,7 +9,8 @@ import { query } from '../helpers/query.ts';
 import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS).toUTCString();
 
 interface Event {
@@ -193,11 +194,22 @@ describe.skipIf(skipWithoutFakeClock() || skipWithoutExternalPostgres())(
       let service = await startServiceProcess({ env });
       const emails = async () =>
         Number((await query(postgres.url, 'select count(*) as n from email_worker.emails'))[0]?.['n']);
+      const stateOf = async (id: string) =>
+        ((await (await service.request(`/api/emails/${id}`)).json()) as { readonly state: string }).state;
+      const schedule = async () => {
+        const sendAt = new Date(Date.now() + 2 * HOUR_MS).toISOString();
+        const json = { to: 'eve@customer.test', subject: 'Later', text_body: 'Hi', send_at: sendAt };
+        return ((await (await service.request('/api/send', { json })).json()) as { readonly id: string }).id;
+      };
       try {
         await receive(service, mail({ date: daysAgo(1) }));
         await untilEvent(service, 'email.received');
-        await clock.shift(40 * DAY_MS);
+        const scheduled = await schedule();
+        // A step of hours is found by a process that ran meanwhile.
+        await clock.shift(5 * HOUR_MS);
+        await service.request('/api/clock');
         await untilEvent(service, 'clock.jumped');
+        await clock.shift(40 * DAY_MS);
         await service.stop();
         service = await startServiceProcess({ env, dataDir: service.dataDir });
         await untilLogged(
@@ -210,9 +222,12 @@ describe.skipIf(skipWithoutFakeClock() || skipWithoutExternalPostgres())(
         });
         expect(sent.status).toBe(200);
         await untilEvent(service, 'email.sent');
-        expect(await emails()).toBe(2);
+        expect(await emails()).toBe(3);
         expect(await eventsOf(service, 'email.received')).toHaveLength(1);
         expect(await eventsOf(service, 'clock.jumped')).toHaveLength(1);
+
+        // Due by the wrong clock only: what is sent now can't be taken back.
+        expect(await stateOf(scheduled)).toBe('queued');
 
         // It goes back: that is no time at which anything is due, and nothing stands still.
         await clock.shift(0);
@@ -220,6 +235,7 @@ describe.skipIf(skipWithoutFakeClock() || skipWithoutExternalPostgres())(
         await receive(service, mail());
         await untilEvent(service, 'email.received', 2);
         await clock.shift(40 * DAY_MS);
+        await service.request('/api/clock');
         await untilEvent(service, 'clock.jumped', 2);
         const { dataDir } = service;
         const shown = await runCommand(['clock'], { dataDir, env });
@@ -230,6 +246,9 @@ describe.skipIf(skipWithoutFakeClock() || skipWithoutExternalPostgres())(
           stdout: expect.stringContaining('confirmed') as string,
         });
         await untilEvent(service, 'clock.trusted', 2);
+        await service.request('/api/clock');
+        // The scheduled one is due now.
+        await untilEvent(service, 'email.sent', 2);
         expect(await runCommand(['retention'], { dataDir, env })).toMatchObject({ exitCode: 0 });
         // The sent one is as young as the new time.
         expect(await emails()).toBe(1);

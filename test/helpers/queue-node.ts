@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { v7 as uuidv7 } from 'uuid';
+import { alwaysCertain } from './always-certain.ts';
 import { createBlobStore } from '../../src/adapters/blob/create.ts';
 import { LmdbJournal } from '../../src/adapters/journal/lmdb-journal.ts';
 import { createSpool } from '../../src/adapters/journal/spool.ts';
@@ -18,6 +19,7 @@ import { createWaitingSends } from '../../src/adapters/postgres/send/waiting-sen
 import { createTemplateStore } from '../../src/adapters/postgres/templates/template-store.ts';
 import { createSmtpTransport } from '../../src/adapters/smtp-out/smtp-transport.ts';
 import { parseSmtpUrl } from '../../src/adapters/smtp-out/smtp-url.ts';
+import type { CertainUntil } from '../../src/app/base/clock-guard.ts';
 import type { Application } from '../../src/app/application.ts';
 import type { SendChange, SendRequest, SendResult } from '../../src/app/send/use-cases.ts';
 import { createSendChanges } from '../../src/app/send/change-send.ts';
@@ -57,6 +59,8 @@ export interface QueueNodeOptions {
   readonly wrap?: (transport: Transport) => Transport;
   /** Default true. */
   readonly work?: boolean;
+  /** Default: the clocks are right. */
+  readonly certainUntil?: CertainUntil;
 }
 
 export interface QueueNode extends Pick<
@@ -108,7 +112,7 @@ export async function startQueueNode(options: QueueNodeOptions): Promise<QueueNo
   const journal = await LmdbJournal.open({ folder: join(folder.path, 'journal'), spool, logger });
   const smtp = createSmtpTransport({ ...parseSmtpUrl(options.smtpUrl, SMTP_LIMITS), logger });
   const transport = options.wrap?.(smtp) ?? smtp;
-  const queue = createSendQueue(pool);
+  const queue = createSendQueue(pool, options.certainUntil ?? alwaysCertain);
   const active = createActiveSends().sends;
   const clock = () => new Date();
   const rate = options.rate ?? NO_LIMIT;

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { alwaysCertain } from '../helpers/always-certain.ts';
 import { createMessageStore, type MessageStore } from '../helpers/mail-stores.ts';
 import { createSendQueue } from '../../src/adapters/postgres/send/send-queue.ts';
 import type { OutboundRecord } from '../../src/app/send/outbound-ports.ts';
@@ -28,7 +29,7 @@ beforeAll(async () => {
   services = [await startServiceProcess({ env }), await startServiceProcess({ env })];
   pool = createTestPool(database);
   store = createMessageStore(pool);
-  queue = createSendQueue(pool);
+  queue = createSendQueue(pool, alwaysCertain);
 });
 afterAll(async () => {
   await Promise.all(services.map(disposeService));

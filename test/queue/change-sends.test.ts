@@ -6,6 +6,7 @@ import { simpleParser } from 'mailparser';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { claimSends } from '../../src/adapters/postgres/send/claim-sends.ts';
 import type { SendChange } from '../../src/app/send/use-cases.ts';
+import { alwaysCertain } from '../helpers/always-certain.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
 import { startQueueNode, type QueueNode, type QueueNodeOptions } from '../helpers/queue-node.ts';
@@ -412,7 +413,7 @@ it('is not claimed by a statement that began before a change, since that would m
     afterLane: '',
     rate: { perMinute: null, perDay: null },
   };
-  const claim = () => claimSends(claimer, request, request.limit);
+  const claim = () => claimSends(claimer, request, request.limit, alwaysCertain());
   try {
     const id = await editor.enqueue({ sendAt: later(), subject: 'Alt', to: ['old@e.test'] });
     // A statement of the claimer reads no row before the gate is open; its snapshot was taken when it began.

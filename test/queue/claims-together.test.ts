@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { alwaysCertain } from '../helpers/always-certain.ts';
 import { createSendQueue } from '../../src/adapters/postgres/send/send-queue.ts';
 import type { ClaimRef } from '../../src/app/send/claim.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
@@ -42,7 +43,7 @@ async function claimSends(owner: string): Promise<readonly ClaimRef[]> {
   }
   const claims: ClaimRef[] = [];
   while (claims.length < SENDS) {
-    const claimed = await createSendQueue(pool).claim({
+    const claimed = await createSendQueue(pool, alwaysCertain).claim({
       accountId: 'default',
       owner,
       limit: 64,
@@ -68,7 +69,7 @@ it('renewals, beginnings and marks of the same claims never wait for each other 
     act: (queue: ReturnType<typeof createSendQueue>, refs: ClaimRef[]) => Promise<unknown>,
   ) => {
     // Its own batches, as another process has them.
-    const queue = createSendQueue(pool);
+    const queue = createSendQueue(pool, alwaysCertain);
     for (let round = 0; round < ROUNDS; round += 1) {
       const few = round % 2 === 0 ? SENDS : 3;
       await act(queue, shuffled(claims).slice(0, few));

@@ -1,6 +1,7 @@
 /** A clock of the database that jumped ahead gives nothing up: neither a send that is put off, nor the copy of one. The row is set back instead. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { alwaysCertain } from '../helpers/always-certain.ts';
 import { createSentCopyQueue } from '../../src/adapters/postgres/sent-copies/sent-copies.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
@@ -12,6 +13,8 @@ import { waitUntil } from '../helpers/wait-until.ts';
 let database: TestDatabase;
 let sink: SmtpSink;
 let node: QueueNode;
+/** How much later than now a moment may be that is certain to have come. */
+const clocks = { certainMs: 60_000 };
 beforeAll(async () => {
   [database, sink] = await Promise.all([createTestDatabase(), startSmtpSink()]);
   node = await startQueueNode({
@@ -19,6 +22,7 @@ beforeAll(async () => {
     smtpUrl: sink.url,
     delaysMs: [50],
     giveUpAfterMs: 86_400_000,
+    certainUntil: () => new Date(Date.now() + clocks.certainMs),
   });
 });
 afterAll(async () => {
@@ -42,6 +46,38 @@ it('puts a send off and tries it on while the clock is in doubt, and gives it up
   await waitUntil('it is given up', async () => (await node.read(id)).state === 'failed');
 });
 
+it('sends nothing before its time that is only due by a clock in doubt, while other sends go on', async () => {
+  const sendAt = new Date(Date.now() + 3_600_000);
+  const scheduled = await node.enqueue({ to: ['ada@example.org'], sendAt });
+  clocks.certainMs = -3_600_000;
+  // As if the clock of the database had gone ahead: the moment has come by it.
+  await sql('update send_queue set due_at = now(), send_at = now() where email_id = $1', [scheduled]);
+  const sent = async (id: string) => {
+    await waitUntil('it is sent', async () => (await node.read(id)).state === 'sent');
+  };
+  await sent(await node.enqueue({ to: ['ada@example.org'] }));
+  await sent(await node.enqueue({ to: ['ada@example.org'] }));
+  expect(await node.read(scheduled)).toMatchObject({ state: 'queued', attempts: [] });
+  clocks.certainMs = 60_000;
+  await sent(scheduled);
+});
+
+it('gives nothing up while the clocks of process and database differ', async () => {
+  clocks.certainMs = -3_600_000;
+  const id = await node.enqueue({ to: ['ada@later.test'] });
+  await sql(`update send_queue set give_up_at = now() - interval '36 days' where email_id = $1`, [id]);
+  await waitUntil('it was tried three times', async () => (await attemptsOf(id)) >= 3);
+  await sql(
+    `update send_queue set account_id = 'gone', due_at = now() + interval '1 day' where email_id = $1 and owner is null`,
+    [id],
+  );
+  expect(await node.queue.giveUpOrphans(['default'])).toBe(0);
+  expect(['deferred', 'sending']).toContain((await node.read(id)).state);
+  clocks.certainMs = 60_000;
+  await sql(`update send_queue set account_id = 'default', due_at = now() where email_id = $1`, [id]);
+  await waitUntil('it is given up', async () => (await node.read(id)).state === 'failed');
+});
+
 it('puts the copy of a send off while the clock is in doubt, and gives it up when the time is certain', async () => {
   const id = await node.enqueue({ to: ['ada@example.org'] });
   await waitUntil('it is sent', async () => (await node.read(id)).state === 'sent');
@@ -51,7 +87,7 @@ it('puts the copy of a send off while the clock is in doubt, and gives it up whe
   );
   const pool = createTestPool(database, 2);
   try {
-    const copies = createSentCopyQueue(pool);
+    const copies = createSentCopyQueue(pool, alwaysCertain);
     const state = async () => (await sql('select state from sent_copies'))[0]?.['state'];
     const fail = async () => {
       const claimId = randomUUID();

@@ -1,6 +1,7 @@
 /** A claim that is taken for lost and given back at the same moment, by statements that wait for each other. */
 import type { Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { alwaysCertain } from '../helpers/always-certain.ts';
 import { enqueue } from '../../src/adapters/postgres/send/queue-rows.ts';
 import { createSendQueue } from '../../src/adapters/postgres/send/send-queue.ts';
 import type { Claim } from '../../src/app/send/queue-ports.ts';
@@ -86,7 +87,7 @@ it('goes to its recipients when it is given back while another process takes it 
   await node.queue.begin(node.owner, claim, 1);
   await leaseIsOver(id);
   const { held, commit } = createHeldPool();
-  const lost = await createSendQueue(held).expire(OTHER);
+  const lost = await createSendQueue(held, alwaysCertain).expire(OTHER);
   expect(lost.map(({ emailId }) => emailId)).toEqual([id]);
 
   const released = node.queue.release(node.owner, claim, { evenBegun: true });
@@ -112,7 +113,7 @@ it('is free again when its process fell silent before the first byte, and that p
   const id = await node.enqueue({ subject: 'claimed ahead' });
   const claim = await claimOne(1);
   await leaseIsOver(id);
-  expect(await createSendQueue(pool).expire(OTHER)).toEqual([]);
+  expect(await createSendQueue(pool, alwaysCertain).expire(OTHER)).toEqual([]);
 
   expect(await node.read(id)).toMatchObject({
     state: 'queued',
@@ -129,7 +130,7 @@ it('waits in another row when an operator sends it again, which a claim that beg
   const claim = await claimOne(1);
   await node.queue.begin(node.owner, claim, 1);
   await leaseIsOver(id);
-  expect(await createSendQueue(pool).expire(OTHER)).toHaveLength(1);
+  expect(await createSendQueue(pool, alwaysCertain).expire(OTHER)).toHaveLength(1);
   const before = await pool.query('select timed_from, lane, attempts from send_queue where email_id = $1', [
     id,
   ]);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import { ServiceError } from '../../core/errors.ts';
-import { ClockGuard, type ClockJump } from './clock-guard.ts';
+import { ClockGuard, type ClockJump, type ClockWitness } from './clock-guard.ts';
 
 const START = Date.parse('2026-03-01T12:00:00Z');
 
@@ -15,8 +15,12 @@ function world() {
     meanwhile: () => {},
     jump: null as ClockJump | null,
     isAway: false,
+    /** By how much the clock of the database is ahead, in ms. */
+    databaseMs: 0,
+    suspendedMs: 0,
   };
   let steady = 0;
+  const witnesses: ClockWitness[] = [];
   const events: { isSkewed: boolean; offsetMs: number }[] = [];
   const requireDatabase = () => {
     if (state.isAway) throw new ServiceError('database_unavailable');
@@ -25,11 +29,13 @@ function world() {
     instanceId: 'one',
     wall: () => START + steady + state.offsetMs,
     now: () => steady,
+    uptime: () => steady + state.suspendedMs,
     logger: silentLogger,
     database: {
-      async look() {
+      async look(witness) {
+        witnesses.push(witness);
         steady += state.roundTripMs / 2;
-        const at = START + steady;
+        const at = START + steady + state.databaseMs;
         state.meanwhile();
         steady += state.roundTripMs / 2;
         return { at, jump: state.jump };
@@ -44,7 +50,7 @@ function world() {
       },
     },
   });
-  return { guard, state, events, pass: (ms: number) => (steady += ms), now: () => START + steady };
+  return { guard, state, events, witnesses, pass: (ms: number) => (steady += ms), now: () => START + steady };
 }
 
 describe('the guard of clocks', () => {
@@ -117,5 +123,53 @@ describe('the guard of clocks', () => {
     expect(Math.abs(guard.clock().getTime() - now())).toBeLessThan(10);
     state.offsetMs = 0;
     expect(Math.abs(guard.clock().getTime() - now())).toBeLessThan(10);
+  });
+
+  it('is certain of no moment that only one of the clocks has reached, but for a minute', async () => {
+    const { guard, state, pass, now } = world();
+    const HOUR_MS = 3_600_000;
+    const certainMs = () => Math.round((guard.certainUntil().getTime() - now()) / 1000) * 1000;
+    await guard.measure();
+    pass(20_000);
+    expect(certainMs()).toBe(60_000);
+    // The database's clock jumps: until it is measured, the steady clock goes on from before.
+    state.databaseMs = 5 * HOUR_MS;
+    expect(certainMs()).toBe(60_000);
+    // It is measured, and the clock of this machine is another one.
+    await guard.measure();
+    expect(certainMs()).toBe(60_000);
+    // Both have jumped, and the database remembers what it should show.
+    state.offsetMs = 5 * HOUR_MS;
+    state.jump = { expectedAt: new Date(now()), jumpedAt: new Date(now() + 5 * HOUR_MS), lastedMs: 0 };
+    await guard.measure();
+    pass(10_000);
+    expect(certainMs()).toBe(60_000);
+    state.jump = null;
+    await guard.measure();
+    expect(certainMs()).toBe(5 * HOUR_MS + 60_000);
+    state.offsetMs = -HOUR_MS;
+    expect(certainMs()).toBe(-HOUR_MS + 60_000);
+  });
+
+  it('bears witness of what the clock of the database should show, and of the clock of its machine only if that went evenly', async () => {
+    const { guard, state, witnesses, pass } = world();
+    const seconds = (at: Date | null) => at && Math.round((at.getTime() - START) / 1000);
+    const last = () => witnesses.at(-1)!;
+    await guard.measure();
+    expect(last()).toEqual({ steadyAt: null, machineAt: null });
+    pass(30_000);
+    await guard.measure();
+    expect([seconds(last().steadyAt), seconds(last().machineAt)]).toEqual([30, 30]);
+    state.offsetMs = 3_600_000;
+    state.databaseMs = 3_600_000;
+    pass(30_000);
+    await guard.measure();
+    expect([seconds(last().steadyAt), last().machineAt]).toEqual([60, null]);
+    // The machine was suspended: its clock and the database's went on.
+    state.suspendedMs += 7_200_000;
+    state.databaseMs += 7_200_000;
+    state.offsetMs += 7_200_000;
+    await guard.measure();
+    expect([seconds(last().steadyAt), seconds(last().machineAt)]).toEqual([3660 + 7200, 3660 + 7200]);
   });
 });

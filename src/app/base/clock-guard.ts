@@ -1,7 +1,7 @@
 /**
  * Compares the clock of this process with the database's, which decides what is due, expires or is deleted. While the two differ by more
  * than a minute, or the database's own clock is in doubt, nothing irreversible happens here. The difference is measured every few seconds,
- * and once more right before each irreversible act.
+ * and once more right before each irreversible act; what the send queue does can't wait for that, and happens when it is certain to be due.
  */
 import { ServiceError } from '../../core/errors.ts';
 import type { Clock, Logger } from './basics.ts';
@@ -10,12 +10,12 @@ import { LONGEST_LEASE_MS } from './leases.ts';
 /** Our choice: clocks that are kept by NTP differ by milliseconds. */
 export const MAX_SKEW_MS = 60_000;
 
-/** The database's clock stepped forward by more than a day. */
+/** The database's clock stepped forward: by more than a day, or ahead of a process that ran meanwhile. */
 export interface ClockJump {
   /** What it should show, by the time in which processes looked at it since. */
   readonly expectedAt: Date;
   readonly jumpedAt: Date;
-  /** The time since then in which processes looked; after a day the new time is trusted. */
+  /** The time since then in which processes looked; when it is as long as the step, or a day, the new time is trusted. */
   readonly lastedMs: number;
 }
 
@@ -26,10 +26,24 @@ export interface DatabaseTime {
   readonly jump: ClockJump | null;
 }
 
+/** What a process knows of the time without the database. */
+export interface ClockWitness {
+  /** What the database's clock should show, by the last look and the steady clock; null at the first look. */
+  readonly steadyAt: Date | null;
+  /** The clock of this machine; null: it has not gone evenly since the last look, or this is the first. */
+  readonly machineAt: Date | null;
+}
+
+/**
+ * The latest moment that is certain to have come: by the database's clock as it was last measured and continued by the steady clock, by
+ * the clock of this machine, and by the clock that the database's should be. A minute more, in which clocks may differ.
+ */
+export type CertainUntil = () => Date;
+
 /** All throw `ServiceError('database_unavailable')`. */
 export interface DatabaseClock {
-  /** Also has the database remember the moment. */
-  look(): Promise<DatabaseTime>;
+  /** Also has the database remember the moment, and doubt its clock when that went ahead of the witness. */
+  look(witness: ClockWitness): Promise<DatabaseTime>;
   /** Leases that end later than any can were computed before the clock went back: each becomes one of `longestMs` from now. */
   shortenLeases(longestMs: number): Promise<void>;
   /** The operator is certain that the time is right. */
@@ -72,6 +86,8 @@ export interface ClockGuardPorts {
   readonly wall: () => number;
   /** In ms; never goes back. */
   readonly now: () => number;
+  /** In ms; never goes back, and counts the time in which the machine was suspended. */
+  readonly uptime: () => number;
   readonly logger: Logger;
 }
 
@@ -80,6 +96,8 @@ export class ClockGuard {
   /** A moment by the database's clock, and when that was by `now`. */
   #anchor: { readonly at: number; readonly now: number };
   #state: ClockState | null = null;
+  /** The last look: by the database's clock, this machine's, and `uptime`. */
+  #last: { readonly at: number; readonly wall: number; readonly uptime: number } | null = null;
   #toldSkew = false;
   #toldJump = false;
 
@@ -90,6 +108,16 @@ export class ClockGuard {
 
   /** The time by the database's clock, as far as this process knows it; of its own clock before the first measurement. */
   readonly clock: Clock = () => new Date(this.#anchor.at + this.#ports.now() - this.#anchor.now);
+
+  readonly certainUntil: CertainUntil = () => {
+    const { wall, now } = this.#ports;
+    const { state } = this;
+    const expected =
+      state === null || state.jump === null
+        ? Infinity
+        : state.jump.expectedAt.getTime() + now() - this.#anchor.now;
+    return new Date(Math.min(this.clock().getTime(), wall(), expected) + MAX_SKEW_MS);
+  };
 
   /** Of the last measurement; null before the first. */
   get state(): ClockState | null {
@@ -134,10 +162,12 @@ export class ClockGuard {
   };
 
   async #look(): Promise<ClockState> {
-    const { database, wall, now } = this.#ports;
+    const { database, wall, now, uptime } = this.#ports;
     const askedAt = now();
-    const { at, jump } = await database.look();
+    const asked = { wall: wall(), uptime: uptime() };
+    const { at, jump } = await database.look(this.#witness(asked));
     const answeredAt = now();
+    this.#last = { ...asked, at };
     const roundTripMs = answeredAt - askedAt;
     const databaseAt = at + roundTripMs / 2;
     const offsetMs = wall() - databaseAt;
@@ -147,6 +177,14 @@ export class ClockGuard {
     const isClose = Math.abs(offsetMs) <= roundTripMs / 2 + CLOSE_MS;
     this.#anchor = { at: isClose ? databaseAt + offsetMs : databaseAt, now: answeredAt };
     return { offsetMs, roundTripMs, isSkewed, databaseAt: new Date(databaseAt), jump };
+  }
+
+  #witness(asked: { readonly wall: number; readonly uptime: number }): ClockWitness {
+    if (this.#last === null) return { steadyAt: null, machineAt: null };
+    const { at, wall, uptime } = this.#last;
+    const passedMs = asked.uptime - uptime;
+    const isEven = Math.abs(asked.wall - wall - passedMs) < MAX_SKEW_MS;
+    return { steadyAt: new Date(at + passedMs), machineAt: isEven ? new Date(asked.wall) : null };
   }
 
   /** Once for each change. A change whose event could not be written is told again. */
@@ -180,7 +218,7 @@ export class ClockGuard {
     else
       logger.error(
         { ...jump, databaseClock: databaseAt.toISOString() },
-        'the clock of the database stepped forward by more than a day: nothing is deleted until an operator confirms the time (email-worker clock --confirm), or it has lasted a day',
+        'the clock of the database stepped forward: nothing is deleted, and no send goes out before its time by the former clock, until an operator confirms the time (email-worker clock --confirm), or it has lasted as long as the step, at most a day',
       );
   }
 }

@@ -3412,13 +3412,13 @@ export interface components {
             ahead_seconds: number;
             /** @description True when the clocks differ by more than a minute: this process deletes nothing and is not ready. */
             skewed: boolean;
-            /** @description True after the clock of the database jumped forward by more than a day: nothing is deleted. */
+            /** @description True after the clock of the database jumped forward, by more than a day or while a service ran: nothing is deleted or given up, and a scheduled send waits until it is due by `expected_at` as well. */
             in_doubt: boolean;
             /** @description Time that the database would show without the jump; null when the clock is not in doubt. */
             expected_at: components["schemas"]["NullableTimestamp"];
             /** @description Time that the database showed after the jump. */
             jumped_at: components["schemas"]["NullableTimestamp"];
-            /** @description Seconds of further service after which the clock is trusted without confirmation by an operator. */
+            /** @description Seconds of further service after which the clock is trusted without confirmation by an operator: as many as it jumped, at most a day. */
             trusted_in_seconds: number | null;
         };
         /** @enum {string} */

@@ -1,6 +1,6 @@
 /** GET /api/clock: the clocks of the process and of the database. POST /api/clock/confirm: the database's is right. */
 import type { XStatic } from 'typebox/schema';
-import type { ClockState } from '../../../app/base/clock-guard.ts';
+import type { ClockJump, ClockState } from '../../../app/base/clock-guard.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody } from '../body/json-body.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
@@ -20,7 +20,8 @@ const ClockSchema = record('Clock', {
   in_doubt: {
     type: 'boolean',
     description:
-      'True after the clock of the database jumped forward by more than a day: nothing is deleted.',
+      'True after the clock of the database jumped forward, by more than a day or while a service ran: nothing is deleted or ' +
+      'given up, and a scheduled send waits until it is due by `expected_at` as well.',
   },
   expected_at: {
     ...NullableTimestamp,
@@ -30,7 +31,7 @@ const ClockSchema = record('Clock', {
   trusted_in_seconds: {
     type: ['number', 'null'],
     description:
-      'Seconds of further service after which the clock is trusted without confirmation by an operator.',
+      'Seconds of further service after which the clock is trusted without confirmation by an operator: as many as it jumped, at most a day.',
   },
 });
 
@@ -81,6 +82,11 @@ export function registerClockRoutes(
 /** See migrations/0001_schema/clock.ts. */
 const PROBATION_MS = 86_400_000;
 
+function trustedInMs({ expectedAt, jumpedAt, lastedMs }: ClockJump): number {
+  const stepMs = jumpedAt.getTime() - expectedAt.getTime() + lastedMs;
+  return Math.max(0, Math.min(stepMs, PROBATION_MS) - lastedMs);
+}
+
 const toJson = ({ databaseAt, offsetMs, isSkewed, jump }: ClockState): XStatic<typeof ClockSchema> => ({
   database_at: databaseAt.toISOString(),
   ahead_seconds: Math.round(offsetMs) / 1000,
@@ -88,5 +94,5 @@ const toJson = ({ databaseAt, offsetMs, isSkewed, jump }: ClockState): XStatic<t
   in_doubt: jump !== null,
   expected_at: jump?.expectedAt.toISOString() ?? null,
   jumped_at: jump?.jumpedAt.toISOString() ?? null,
-  trusted_in_seconds: jump === null ? null : Math.max(0, Math.round((PROBATION_MS - jump.lastedMs) / 1000)),
+  trusted_in_seconds: jump === null ? null : Math.round(trustedInMs(jump) / 1000),
 });

@@ -1,6 +1,7 @@
 /** What the database remembers of its clock, and what waits while that is in doubt. Its row is set back instead of the clock set forward. */
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { ClockWitness } from '../../../app/base/clock-guard.ts';
 import { createTestDatabase, type TestDatabase } from '../../../../test/helpers/postgres.ts';
 import { createTestPool } from '../../../../test/helpers/test-pool.ts';
 import { createIdempotencyKeys } from '../send/idempotency-keys.ts';
@@ -27,7 +28,9 @@ beforeEach(async () => {
 const step = (interval: string) =>
   pool.query('update database_clock set seen_at = seen_at - $1::interval', [interval]);
 const isCertain = async () => (await pool.query('select clock_is_certain() as it')).rows[0].it as boolean;
-const isInDoubt = async () => (await createDatabaseClock(pool).look()).jump !== null;
+const look = (witness: Partial<ClockWitness> = {}) =>
+  createDatabaseClock(pool).look({ steadyAt: null, machineAt: null, ...witness });
+const isInDoubt = async () => (await look()).jump !== null;
 const told = async () =>
   (await pool.query('select (unnest(bodies)).type as type from event_inbox order by ordinal')).rows.map(
     ({ type }) => type as string,
@@ -61,11 +64,52 @@ it('begins anew when it jumps again, and ends when it goes back to what was expe
   await isInDoubt();
   await pool.query(`update database_clock set lasted = '23:58'`);
   await step('2 days');
-  expect((await createDatabaseClock(pool).look()).jump?.lastedMs).toBe(0);
+  expect((await look()).jump?.lastedMs).toBe(0);
   await pool.query(
-    `update database_clock set seen_at = clock_timestamp() + interval '40 days', expected_at = clock_timestamp() - interval '1 hour'`,
+    `update database_clock set seen_at = clock_timestamp() + interval '40 days',
+      jumped_at = clock_timestamp() + interval '40 days', expected_at = clock_timestamp() - interval '1 hour'`,
   );
   expect(await isInDoubt()).toBe(false);
+});
+
+/** As if time had gone on since the last look. */
+const pass = (interval: string) =>
+  pool.query(
+    `update database_clock set seen_at = seen_at - $1::interval, jumped_at = jumped_at - $1::interval,
+      expected_at = expected_at - $1::interval`,
+    [interval],
+  );
+const timeIn = async (interval: string) =>
+  (await pool.query<{ at: Date }>('select clock_timestamp() + $1::interval as at', [interval])).rows[0]!.at;
+
+it('is in doubt after a step of minutes while a process ran, until the new time has lasted as long', async () => {
+  await look({ steadyAt: await timeIn('-4 minutes') });
+  expect(await isCertain()).toBe(true);
+  const { jump } = await look({ steadyAt: await timeIn('-3 hours') });
+  expect(jump && Math.round((jump.jumpedAt.getTime() - jump.expectedAt.getTime()) / 60_000)).toBe(180);
+  expect(await isCertain()).toBe(false);
+  for (let minutes = 0; minutes < 176; minutes += 4) {
+    await pass('4 minutes');
+    expect(await isInDoubt()).toBe(true);
+  }
+  await pass('4 minutes');
+  expect(await isInDoubt()).toBe(false);
+  expect(await told()).toEqual(['clock.jumped', 'clock.trusted']);
+});
+
+it('is certain again when it goes back after a step of minutes', async () => {
+  await look({ steadyAt: await timeIn('-3 hours') });
+  await pool.query(
+    'update database_clock set expected_at = clock_timestamp(), seen_at = seen_at + $1::interval',
+    ['3 hours'],
+  );
+  expect(await isInDoubt()).toBe(false);
+});
+
+it('is not in doubt when the even clock of a machine confirms the step, and is when that differs as well', async () => {
+  const steadyAt = await timeIn('-3 hours');
+  expect((await look({ steadyAt, machineAt: await timeIn('30 seconds') })).jump).toBeNull();
+  expect((await look({ steadyAt, machineAt: steadyAt })).jump).not.toBeNull();
 });
 
 it('goes back without doubt, and the next look goes on from there', async () => {

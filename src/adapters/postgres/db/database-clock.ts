@@ -8,8 +8,8 @@ import { toStorableJson } from '../../../core/storable-text.ts';
 
 export function createDatabaseClock(pool: Pool): DatabaseClock {
   return {
-    async look() {
-      const [row] = await run(pool, LOOK);
+    async look(witness) {
+      const [row] = await run(pool, LOOK, witness);
       if (row === undefined) throw new Error('the clock of the database has no row');
       const { at, expected_at: expectedAt, jumped_at: jumpedAt, lasted_ms: lastedMs } = row;
       return {
@@ -25,7 +25,7 @@ export function createDatabaseClock(pool: Pool): DatabaseClock {
     trust: (keyId) =>
       inTransaction(pool, async (client) => {
         await nameAuthor(client, keyId);
-        await run(client, LOOK);
+        await run(client, LOOK, { steadyAt: null, machineAt: null });
         await run(client, TRUST);
       }),
 
@@ -43,7 +43,7 @@ const LOOK = statement(
   'look-at-clock',
   `select extract(epoch from clock_timestamp())::float8 * 1000 as at, c.expected_at, c.jumped_at,
     extract(epoch from c.lasted)::float8 * 1000 as lasted_ms
-  from look_at_clock() c`,
+  from look_at_clock($steadyAt::timestamptz, $machineAt::timestamptz) c`,
 ).narrow<{ at: number; expected_at: Date | null; jumped_at: Date | null; lasted_ms: number }>();
 
 const SHORTEN_LEASES = statement(

@@ -4,3 +4,7 @@ export const after = (moment: string, ms: string): string =>
 
 /** As a part of a statement: the moment that many milliseconds from now. @param ms as SQL */
 export const fromNow = (ms: string): string => after('now()', ms);
+
+/** As a condition: the database's clock is right, as far as it and this process can tell. @param certainUntil as SQL; see `CertainUntil` */
+export const isCertain = (certainUntil: string): string =>
+  `clock_is_certain() and now() <= ${certainUntil}::timestamptz`;

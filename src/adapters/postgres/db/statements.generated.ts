@@ -38,7 +38,10 @@ declare module './statement.ts' {
       };
     };
     'look-at-clock': {
-      values: object;
+      values: {
+        steadyAt: Date | string | null;
+        machineAt: Date | string | null;
+      };
       row: {
         at: number | null;
         expected_at: Date | null;

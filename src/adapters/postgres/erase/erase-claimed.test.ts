@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { alwaysCertain } from '../../../../test/helpers/always-certain.ts';
 import { outboundRecord } from '../../../../test/helpers/outbound-record.ts';
 import { openMailStores, type MessageStore } from '../../../../test/helpers/mail-stores.ts';
 import { waitUntil } from '../../../../test/helpers/wait-until.ts';
@@ -19,7 +20,7 @@ let erasures: ErasureStore;
 
 beforeAll(async () => {
   ({ pool, store, end } = await openMailStores(8));
-  queue = createSendQueue(pool);
+  queue = createSendQueue(pool, alwaysCertain);
   erasures = createErasureStore(pool, pool);
 });
 afterAll(() => end());
@@ -91,7 +92,7 @@ it('waits for an email that is claimed by a statement that is not committed yet'
   const id = await queued('bob@erase.test');
   const client = await pool.connect();
   await client.query('begin');
-  const { claims } = await createSendQueue(client as unknown as pg.Pool).claim(CLAIM);
+  const { claims } = await createSendQueue(client as unknown as pg.Pool, alwaysCertain).claim(CLAIM);
   expect(claims.map(({ emailId }) => emailId)).toEqual([id]);
   const erased = eraseEmails('bob@erase.test');
   await waitUntil('the erasure waits for the claim', async () => {

@@ -4,6 +4,8 @@
  * Within the highest priority that has due sends, up to `limit` lanes are visited in turn, beginning after the lane served last; each gives
  * an equal share. The lanes are found by a loose index scan (one probe of `send_queue_lane` for each), so a lane with a hundred thousand
  * rows costs as much as one with a single row. Measured with 100,000 due rows: see docs/decisions/0001-send-queue.md.
+ *
+ * A send whose caller named its moment is due only when that moment is certain to have come (`CertainUntil`): what goes out can't be taken back.
  */
 import type { Claim, ClaimedSends, ClaimRequest } from '../../../app/send/queue-ports.ts';
 import { fromNow } from '../db/from-now.ts';
@@ -14,6 +16,7 @@ export async function claimSends(
   executor: Executor,
   { accountId, owner, leaseMs, afterLane, withFiles = true }: ClaimRequest,
   limit: number,
+  certainUntil: Date,
 ): Promise<ClaimedSends> {
   const rows = await run(executor, CLAIM.of({ files: withFiles }), {
     accountId,
@@ -21,6 +24,7 @@ export async function claimSends(
     limit,
     leaseMs,
     afterLane,
+    certainUntil,
   });
   return {
     claims: rows.map((row): Claim => ({
@@ -38,6 +42,9 @@ export async function claimSends(
     waitMs: 0,
   };
 }
+
+/** The next attempt of a row is due. */
+export const IS_DUE = 'q.due_at <= now() and (q.send_at is null or q.send_at <= $certainUntil::timestamptz)';
 
 /** A row of the queue that waits for its next attempt, and that a process may take which can't read files. */
 const waits = (files: boolean) =>
@@ -67,7 +74,7 @@ const CLAIM = statements(
   ({ files }) => `
   with recursive top as materialized (
     select p as priority from generate_series(0, 2) p
-    where ${firstDue(`q.account_id = $accountId and q.priority = p and ${waits(files)}`)} <= now()
+    where ${firstDue(`q.account_id = $accountId and q.priority = p and ${waits(files)} and ${IS_DUE}`)} is not null
     order by p limit 1
   ), later_lanes (lane) as (
     select ${nextLane('$afterLane', files)}
@@ -83,7 +90,7 @@ const CLAIM = statements(
       union all
       select lane, 1 from earlier_lanes where lane is not null and lane <= $afterLane
     ) l
-    where ${firstDue(`${free(files)} and q.lane = l.lane`)} <= now()
+    where ${firstDue(`${free(files)} and q.lane = l.lane and ${IS_DUE}`)} is not null
     limit $limit::int
   ), share as materialized (
     select ceil($limit::int::numeric / greatest(count(*), 1))::int as size from ready
@@ -91,7 +98,7 @@ const CLAIM = statements(
     select l.lane, l.turn, q.email_id, row_number() over (partition by l.lane order by q.due_at, q.email_id) as rank
     from ready l cross join lateral (
       select q.email_id, q.due_at from send_queue q
-      where ${free(files)} and q.lane = l.lane and q.due_at <= now()
+      where ${free(files)} and q.lane = l.lane and ${IS_DUE}
       order by q.due_at, q.email_id
       limit (select size from share)
       for update skip locked

@@ -29,9 +29,9 @@ const IS_THERE = statement('is-in-queue', 'select from send_queue where email_id
 const LOCK = statement(
   'lock-queue-row',
   `select owner, claim_id, timed_from, attempts, version, lease_until is not null as is_claimed,
-    case when clock_is_certain() then (extract(epoch from give_up_at - now()) * 1000)::float8 end as give_up_in_ms
+    case when clock_is_certain() then (extract(epoch from give_up_at - now()) * 1000)::float8 end as give_up_in_ms, now() as read_at
   from send_queue where email_id = $emailId for update`,
-).narrow<{ is_claimed: boolean; give_up_in_ms: number | null }>();
+).narrow<{ is_claimed: boolean; give_up_in_ms: number | null; read_at: Date }>();
 
 /** The columns that insertQueued needs from the JSON of an email that is to be recorded (emails/email-row.ts). */
 export const QUEUE_COLUMNS = `account_id text, lane text, priority smallint, due_at timestamptz, due_in_ms float8,
@@ -48,8 +48,8 @@ export const toQueueRow = (queue: QueuedSend | null) => ({
 
 /** @param source rows `r` of emails that are new: a repeat must not queue again an email that was sent meanwhile */
 export const insertQueued = (source: string): string => `
-  insert into send_queue (email_id, account_id, lane, priority, due_at, timed_from, give_up_at, attempts)
-  select r.id, r.account_id, r.lane, r.priority, coalesce(r.due_at, ${fromNow('r.due_in_ms')}), r.timed_from,
+  insert into send_queue (email_id, account_id, lane, priority, due_at, send_at, timed_from, give_up_at, attempts)
+  select r.id, r.account_id, r.lane, r.priority, coalesce(r.due_at, ${fromNow('r.due_in_ms')}), r.due_at, r.timed_from,
     ${after('coalesce(r.due_at, now())', 'r.give_up_after_ms')}, jsonb_array_length(r.attempts)
   from ${source}
   where r.lane is not null`;
@@ -68,7 +68,7 @@ export async function applyConclusion(
 
 const PUT_BACK = statement(
   'put-back-into-queue',
-  `update send_queue set ${FREE}, due_at = ${fromNow('$dueInMs')} where email_id = $emailId`,
+  `update send_queue set ${FREE}, due_at = ${fromNow('$dueInMs')}, send_at = null where email_id = $emailId`,
 );
 
 export async function dequeue(executor: Executor, emailId: string): Promise<void> {
@@ -109,14 +109,14 @@ const TAKE_OUT = statement(
 
 const PUT_IN = statement(
   'put-into-queue-changed',
-  `insert into send_queue (email_id, account_id, lane, priority, due_at, timed_from, give_up_at, version)
-  select $emailId, $accountId, $lane, $priority, d.at, d.at, ${after('d.at', '$giveUpAfterMs')}, $version
+  `insert into send_queue (email_id, account_id, lane, priority, due_at, send_at, timed_from, give_up_at, version)
+  select $emailId, $accountId, $lane, $priority, d.at, $dueAt::timestamptz, d.at, ${after('d.at', '$giveUpAfterMs')}, $version
   from (select coalesce($dueAt::timestamptz, now()) as at) d`,
 );
 
 const BRING_FORWARD = statement(
   'bring-forward-in-queue',
-  'update send_queue set due_at = now() where email_id = $emailId',
+  'update send_queue set due_at = now(), send_at = null where email_id = $emailId',
 );
 
 /**

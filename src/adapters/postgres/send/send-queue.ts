@@ -1,10 +1,11 @@
 /** `SendQueue` on PostgreSQL. All times of leases are the database's, so that the clocks of processes do not matter. */
 import type { Pool } from 'pg';
+import type { CertainUntil } from '../../../app/base/clock-guard.ts';
 import type { ClaimRef } from '../../../app/send/claim.ts';
 import type { ClaimedSends, SendQueue } from '../../../app/send/queue-ports.ts';
 import { createBatches } from '../db/batches.ts';
-import { claimSends, firstDue } from './claim-sends.ts';
-import { fromNow } from '../db/from-now.ts';
+import { claimSends, firstDue, IS_DUE } from './claim-sends.ts';
+import { fromNow, isCertain } from '../db/from-now.ts';
 import { run, statement } from '../db/statement.ts';
 import { isLimited, lockRoom, useRoom } from './rate-windows.ts';
 import { FREE, lockQueueRow } from './queue-rows.ts';
@@ -12,7 +13,7 @@ import { giveUpOpen, lockedEmailsOf, loseAttempt, showSending, takeBackAttempt }
 import { createAttemptSettler } from './settle-attempt.ts';
 import { inTransaction } from '../db/transaction.ts';
 
-export function createSendQueue(pool: Pool): SendQueue {
+export function createSendQueue(pool: Pool, certainUntil: CertainUntil): SendQueue {
   const begin = createBatches<Beginning, boolean>(
     { name: 'begin-attempt', ...BEGIN_LIMITS },
     () => 0,
@@ -28,16 +29,16 @@ export function createSendQueue(pool: Pool): SendQueue {
     },
   );
 
-  const settle = createAttemptSettler(pool);
+  const settle = createAttemptSettler(pool, certainUntil);
 
   return {
     async dueAccounts(accountIds) {
-      const rows = await run(pool, DUE_ACCOUNTS, { accountIds });
+      const rows = await run(pool, DUE_ACCOUNTS, { accountIds, certainUntil: certainUntil() });
       return rows.map((row) => row.account_id);
     },
 
     claim(request) {
-      if (!isLimited(request.rate)) return claimSends(pool, request, request.limit);
+      if (!isLimited(request.rate)) return claimSends(pool, request, request.limit, certainUntil());
       return inTransaction(pool, async (client) => {
         const { accountId, rate, limit, afterLane } = request;
         const room = await lockRoom(client, accountId, rate);
@@ -45,7 +46,7 @@ export function createSendQueue(pool: Pool): SendQueue {
         const claimed: ClaimedSends =
           most === 0
             ? { claims: [], lastLane: afterLane, waitMs: room.waitMs }
-            : await claimSends(client, request, most);
+            : await claimSends(client, request, most, certainUntil());
         await useRoom(client, accountId, rate, claimed.claims.length);
         return claimed;
       });
@@ -83,7 +84,8 @@ export function createSendQueue(pool: Pool): SendQueue {
     },
 
     async giveUpOrphans(accountIds) {
-      return (await run(pool, GIVE_UP_ORPHANS, { accountIds, detail: GIVEN_UP_DETAIL })).length;
+      const values = { accountIds, detail: GIVEN_UP_DETAIL, certainUntil: certainUntil() };
+      return (await run(pool, GIVE_UP_ORPHANS, values)).length;
     },
 
     takeRoom: (accountId, rate) =>
@@ -118,7 +120,7 @@ const GIVEN_UP_DETAIL = 'given up: no process sends for this account any more';
 const DUE_ACCOUNTS = statement(
   'due-accounts',
   `select distinct a.account_id from unnest($accountIds::text[]) a (account_id) cross join generate_series(0, 2) p
-  where ${firstDue('q.account_id = a.account_id and q.priority = p and q.owner is null')} <= now()`,
+  where ${firstDue(`q.account_id = a.account_id and q.priority = p and q.owner is null and ${IS_DUE}`)} is not null`,
 ).narrow<{ account_id: string }>();
 
 /**
@@ -198,7 +200,7 @@ const GIVE_UP_ORPHANS = statement(
   'give-up-orphans',
   `with orphans as materialized (
     select email_id from send_queue
-    where owner is null and give_up_at < now() and clock_is_certain() and account_id <> all ($accountIds::text[])
+    where owner is null and give_up_at < now() and ${isCertain('$certainUntil')} and account_id <> all ($accountIds::text[])
     for update skip locked
   ), removed as (
     delete from send_queue q using orphans o where q.email_id = o.email_id

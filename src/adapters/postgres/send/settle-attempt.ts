@@ -4,6 +4,7 @@
  * emails.
  */
 import type { Pool } from 'pg';
+import type { CertainUntil } from '../../../app/base/clock-guard.ts';
 import type { EndedAttempt } from '../../../app/send/journal-ports.ts';
 import type { RecordedSend } from '../../../app/send/outbound-ports.ts';
 import type { Situation } from '../../../app/send/queue-ports.ts';
@@ -40,7 +41,11 @@ const MAX_BATCH = 64;
 const GATHER_MS = 40;
 
 /** Returns the function that stores one attempt; see `SendQueue.settle`. */
-export function createAttemptSettler(pool: Pool): (settlement: Settlement) => Promise<RecordedSend> {
+export function createAttemptSettler(
+  pool: Pool,
+  certainUntil: CertainUntil,
+): (settlement: Settlement) => Promise<RecordedSend> {
+  const alone = (settlement: Settlement) => settleAlone(pool, settlement, certainUntil);
   const settleTogether = createBatches<Settlement, RecordedSend>(
     { name: 'settle-attempt', items: MAX_BATCH, bytes: Infinity, failTogether: false, gatherMs: GATHER_MS },
     () => 0,
@@ -48,12 +53,11 @@ export function createAttemptSettler(pool: Pool): (settlement: Settlement) => Pr
       const settled = await acceptTogether(pool, settlements);
       return settlements.map((settlement) => {
         const email = settled.get(settlement.ended.emailId);
-        return email === undefined ? settleAlone(pool, settlement) : tieRelays(pool, settlement.ended, email);
+        return email === undefined ? alone(settlement) : tieRelays(pool, settlement.ended, email);
       });
     },
   );
-  return (settlement) =>
-    isAccepted(settlement.ended) ? settleTogether(settlement) : settleAlone(pool, settlement);
+  return (settlement) => (isAccepted(settlement.ended) ? settleTogether(settlement) : alone(settlement));
 }
 
 const isAccepted = ({ result: { kind, recipients } }: EndedAttempt) =>
@@ -113,7 +117,11 @@ const ACCEPT_ALL = statement(
 
 type KnownIds = Omit<RowOf<typeof ACCEPT_ALL>, 'id'>;
 
-async function settleAlone(pool: Pool, { owner, ended, decide }: Settlement): Promise<RecordedSend> {
+async function settleAlone(
+  pool: Pool,
+  { owner, ended, decide }: Settlement,
+  certainUntil: CertainUntil,
+): Promise<RecordedSend> {
   const { emailId } = ended;
   const { recipients, kind } = ended.result;
   const known = await inTransaction(pool, async (client) => {
@@ -126,7 +134,10 @@ async function settleAlone(pool: Pool, { owner, ended, decide }: Settlement): Pr
     if (isCurrent) {
       const states = await readStates(client, emailId);
       const took = ended.endedAt === null ? null : tookMs(row.timed_from, ended.endedAt);
-      const conclusion = decide({ states, giveUpInMs: row.give_up_in_ms });
+      const conclusion = decide({
+        states,
+        giveUpInMs: row.read_at <= certainUntil() ? row.give_up_in_ms : null,
+      });
       // Deferred once more: the feed must report that, so the state has to differ from the one before.
       if (conclusion.state === email?.state) await setState(client, emailId, 'sending', null);
       await applyConclusion(client, emailId, conclusion, took);

@@ -72,6 +72,7 @@ declare module '../db/statement.ts' {
     'claim-sends': {
       values: {
         accountId: string | null;
+        certainUntil: Date | string | null;
         afterLane: string | null;
         limit: number | null;
         owner: string | null;
@@ -139,6 +140,7 @@ declare module '../db/statement.ts' {
     'due-accounts': {
       values: {
         accountIds: readonly (string | null)[] | null;
+        certainUntil: Date | string | null;
       };
       row: {
         account_id: string | null;
@@ -311,6 +313,7 @@ declare module '../db/statement.ts' {
     };
     'give-up-orphans': {
       values: {
+        certainUntil: Date | string | null;
         accountIds: readonly (string | null)[] | null;
         detail: string | null;
       };
@@ -416,6 +419,7 @@ declare module '../db/statement.ts' {
         version: number;
         is_claimed: boolean | null;
         give_up_in_ms: number | null;
+        read_at: Date | null;
       };
     };
     'lock-send-window': {
@@ -531,9 +535,9 @@ declare module '../db/statement.ts' {
         accountId: string | null;
         lane: string | null;
         priority: number | null;
+        dueAt: Date | string | null;
         giveUpAfterMs: number | null;
         version: number | null;
-        dueAt: Date | string | null;
       };
       row: object;
     };

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { alwaysCertain } from '../../../../test/helpers/always-certain.ts';
 import { openMailStores, type MessageStore } from '../../../../test/helpers/mail-stores.ts';
 import { outboundRecord } from '../../../../test/helpers/outbound-record.ts';
 import { createSentCopyQueue } from './sent-copies.ts';
@@ -15,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => end());
 
 it('copies that wait for an account without copies are given up, with the reason', async () => {
-  const queue = createSentCopyQueue(pool);
+  const queue = createSentCopyQueue(pool, alwaysCertain);
   /** @param claim null: no process has claimed it */
   const wait = async (accountId: string, claim: string | null, due: string) => {
     const record = outboundRecord();

@@ -1,17 +1,18 @@
 /** Copies in Sent mailboxes, on PostgreSQL: their queue, and the data that the API shows of them. A trigger makes their rows. */
 import type { Pool } from 'pg';
+import type { CertainUntil } from '../../../app/base/clock-guard.ts';
 import { MAX_KEPT_REASON_CHARS } from '../../../app/base/limits.ts';
 import type { SentCopyCounts } from '../../../app/mailboxes/mailbox-status-ports.ts';
 import type { ClaimedCopy, SentCopyQueue, SentCopyStore } from '../../../app/sent-copies/sent-copy-ports.ts';
 import type { MessageId } from '../../../core/message/message-id.ts';
 import type { SentCopyView } from '../../../core/sent-copies/sent-copy.ts';
-import { fromNow } from '../db/from-now.ts';
+import { fromNow, isCertain } from '../db/from-now.ts';
 import { columnsOf, jsonObject, type JsonOf } from '../db/json.ts';
 import { run, statement, type RowOf } from '../db/statement.ts';
 
 const toReason = (reason: string): string => reason.replaceAll('\0', '').slice(0, MAX_KEPT_REASON_CHARS);
 
-export function createSentCopyQueue(pool: Pool): SentCopyQueue {
+export function createSentCopyQueue(pool: Pool, certainUntil: CertainUntil): SentCopyQueue {
   return {
     async dueAccounts(accountIds) {
       const rows = await run(pool, DUE_ACCOUNTS, { accounts: [...accountIds] });
@@ -35,13 +36,24 @@ export function createSentCopyQueue(pool: Pool): SentCopyQueue {
       });
     },
     async failed(claimId, { emailId, reason, retryMs }) {
-      await run(pool, FAILED, { claimId, emailId, reason: toReason(reason), retryMs });
+      await run(pool, FAILED, {
+        claimId,
+        emailId,
+        reason: toReason(reason),
+        retryMs,
+        certainUntil: certainUntil(),
+      });
     },
     async release(claimId, exceptEmailId) {
       await run(pool, RELEASE, { claimId, except: exceptEmailId });
     },
     async putOff(accountId, delayMs, reason) {
-      await run(pool, PUT_OFF, { accountId, delayMs, reason: toReason(reason) });
+      await run(pool, PUT_OFF, {
+        accountId,
+        delayMs,
+        reason: toReason(reason),
+        certainUntil: certainUntil(),
+      });
     },
     async giveUp(accountIds, reason) {
       return (await run(pool, GIVE_UP, { accounts: [...accountIds], reason: toReason(reason) })).length;
@@ -122,7 +134,7 @@ const STORED = statement(
 );
 
 /** A clock in doubt ends nothing for good. */
-const IS_OVER = 'give_up_at <= now() and clock_is_certain()';
+const IS_OVER = `give_up_at <= now() and ${isCertain('$certainUntil')}`;
 
 /** The state after a failure at `now()`. */
 const NEXT_STATE = (isFinal: string) => `

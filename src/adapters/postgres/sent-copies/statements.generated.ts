@@ -49,6 +49,7 @@ declare module '../db/statement.ts' {
     };
     'put-off-sent-copies': {
       values: {
+        certainUntil: Date | string | null;
         reason: string | null;
         delayMs: number | null;
         accountId: string | null;
@@ -81,6 +82,7 @@ declare module '../db/statement.ts' {
     };
     'sent-copy-failed': {
       values: {
+        certainUntil: Date | string | null;
         reason: string | null;
         retryMs: number | null;
         emailId: string | null;

@@ -1,12 +1,18 @@
 /**
  * The server's clock, as it was last seen: what expires is decided by it, so a clock that is wrong must delete nothing. Every process looks
  * about once a minute. A step forward by more than a day puts the clock in doubt: it was set wrongly, or no process ran for that long, or
- * the database is a restored one. Nothing expires until an operator confirms the clock, it goes back, or it has gone on evenly for a day.
+ * the database is a restored one. So does a smaller step during which a process ran whose steady clock measured less, unless the even clock
+ * of its machine confirms the new time. Nothing expires until an operator confirms the clock, it goes back, or it has gone on evenly for as
+ * long as the step, at most a day.
  */
 
 /** A clock that was not looked at for longer than this, by itself, is in doubt. */
 const MAX_STEP = `interval '1 day'`;
-/** Time during which processes looked must add up to this before a new time is trusted. */
+/** A process that ran meanwhile puts a clock in doubt that went ahead of its own by more than this. */
+const MAX_WITNESSED_STEP = `interval '5 minutes'`;
+/** The even clock of a machine confirms the server's when both differ by no more than this. */
+const MAX_DIFFERENCE = `interval '1 minute'`;
+/** Time during which processes looked must add up to this before a new time is trusted, or to the step if that is shorter. */
 const PROBATION = `interval '1 day'`;
 /** Two looks that lie further apart do not count as service in between. */
 const MAX_PAUSE = `interval '5 minutes'`;
@@ -57,24 +63,31 @@ export const CLOCK = [
     return clock;
   end $$`,
 
-  `create function look_at_clock() returns database_clock language plpgsql as $$
+  // Of a process. steady: what this clock should show by its last look and its steady clock; null at its first look. machine: the time of
+  // its machine's clock, which has gone evenly since then; null: it has not
+  `create function look_at_clock(steady timestamptz default null, machine timestamptz default null)
+  returns database_clock language plpgsql as $$
   declare
     clock database_clock;
     step interval;
+    size interval;
+    is_witnessed boolean = coalesce(clock_timestamp() - steady > ${MAX_WITNESSED_STEP}, false)
+      and coalesce(abs(extract(epoch from clock_timestamp() - machine)) > extract(epoch from ${MAX_DIFFERENCE}), true);
   begin
     select * into strict clock from database_clock;
     step = clock_timestamp() - clock.seen_at;
-    if step >= '0' and step < ${LOOK_INTERVAL} then
+    if step >= '0' and step < ${LOOK_INTERVAL} and not (is_witnessed and clock.jumped_at is null) then
       return clock;
     end if;
     select * into strict clock from database_clock for update;
     step = clock_timestamp() - clock.seen_at;
-    if step >= '0' and step < ${LOOK_INTERVAL} then
+    if step >= '0' and step < ${LOOK_INTERVAL} and not (is_witnessed and clock.jumped_at is null) then
       return clock;
     end if;
+    size = clock.jumped_at - clock.expected_at + clock.lasted;
     if clock.jumped_at is null then
-      if step > ${MAX_STEP} then
-        clock.expected_at = clock.seen_at;
+      if is_witnessed or step > ${MAX_STEP} then
+        clock.expected_at = case when is_witnessed then steady else clock.seen_at end;
         clock.jumped_at = clock.seen_at + step;
         perform tell_clock('clock.jumped', clock);
       end if;
@@ -82,12 +95,13 @@ export const CLOCK = [
       if step between '0' and ${MAX_PAUSE} then
         clock.expected_at = clock.expected_at + step;
         clock.lasted = clock.lasted + step;
-      elsif step > ${MAX_STEP} or step < '0' then
+      elsif is_witnessed or step > ${MAX_STEP} or step < '0' then
         clock.jumped_at = clock.seen_at + step;
         clock.lasted = '0';
       end if;
       -- It went back, or the new time has proved itself.
-      if clock.seen_at + step <= clock.expected_at + ${MAX_STEP} or clock.lasted >= ${PROBATION} then
+      if clock.seen_at + step <= clock.expected_at + (case when size > ${MAX_STEP} then ${MAX_STEP} else ${MAX_WITNESSED_STEP} end)
+        or clock.lasted >= least(size, ${PROBATION}) then
         return trust_clock(clock);
       end if;
     end if;

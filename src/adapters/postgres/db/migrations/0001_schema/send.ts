@@ -15,6 +15,8 @@ export const SEND = [
     lane text collate "C" not null check (length(lane) between 1 and 64),
     priority smallint not null check (priority between 0 and 2),
     due_at timestamptz not null,
+    -- The moment that the caller named, until the first attempt has ended; null: it may go out at any time
+    send_at timestamptz,
     -- When it was accepted, or was to go out: how long it takes is counted from here, whatever is tried again
     timed_from timestamptz not null default now(),
     give_up_at timestamptz not null,
