@@ -69,6 +69,28 @@ export function usePages() {
   };
 }
 
+/**
+ * Presses the button of a notice as soon as it appears, by a script in the page: the notice, or the time to undo a send, may be over
+ * before a busy machine lets a test press it. Call it before the act that shows the notice.
+ */
+export async function pressInNotice(page: Page, name: string): Promise<void> {
+  await page.evaluate(`new MutationObserver((_, watching) => {
+    const button = [...document.querySelectorAll('.toast button')].find(({ textContent }) => textContent === '${name}');
+    if (button === undefined) return;
+    watching.disconnect();
+    button.click();
+  }).observe(document.body, { childList: true, subtree: true })`);
+}
+
+/** Notices of this page stay until their button is pressed, as while a pointer is on them. */
+export async function keepNotices(page: Page): Promise<void> {
+  await page.evaluate(`new MutationObserver((changes) => {
+    for (const { addedNodes } of changes)
+      for (const node of addedNodes)
+        if (node.matches?.('.toast')) node.dispatchEvent(new PointerEvent('pointerover', { bubbles: true }));
+  }).observe(document.querySelector('.toasts'), { childList: true })`);
+}
+
 /** Faults that axe finds against WCAG 2.2 AA and good practice, by rule and place. */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
   await page.evaluate(AXE);

@@ -153,7 +153,12 @@ describe.skipIf(skipWithoutChromium())('an answer', () => {
     await page.getByRole('button', { name: 'Forward', exact: true }).waitFor();
     await forward();
     await page.getByRole('checkbox', { name: 'Include its attachments' }).uncheck();
-    await page.getByText('Draft saved').waitFor();
+    await expect
+      .poll(async () => {
+        const { drafts } = await getJson<{ drafts: { answers: object }[] }>(running.service, '/api/drafts');
+        return drafts[0]?.answers;
+      })
+      .toMatchObject({ with_files: false });
     // As after a crash: the draft remembers the choice.
     await page.goto(`/t/${threadId}`);
     const box = page.getByRole('checkbox', { name: 'Include its attachments' });

@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { skipWithoutChromium } from '../helpers/chromium.ts';
-import { accessibilityFaults, usePages } from '../helpers/open-page.ts';
+import { accessibilityFaults, pressInNotice, usePages } from '../helpers/open-page.ts';
 import {
   getJson,
   sendJson,
@@ -55,9 +55,8 @@ describe.skipIf(skipWithoutChromium())('before a message goes out', () => {
     await copy.fill('');
     await expect.poll(() => alert.count()).toBe(0);
     // The user was warned about the file, and wants to send it anyway.
+    await pressInNotice(page, 'Undo');
     await page.getByRole('button', { name: 'Send', exact: true }).click();
-    await page.getByText('Will be sent in a few seconds').waitFor();
-    await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByText('Not sent. The draft is open again.').waitFor();
     await page.getByRole('button', { name: 'Discard the draft' }).click();
     await page.getByText('Draft discarded').waitFor();

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { skipWithoutChromium } from '../helpers/chromium.ts';
 import { receive } from '../helpers/inbound-mail.ts';
 import { CLIPBOARD } from '../helpers/clipboard-html.ts';
-import { accessibilityFaults, usePages } from '../helpers/open-page.ts';
+import { accessibilityFaults, pressInNotice, usePages } from '../helpers/open-page.ts';
 import { getJson, startServiceWithSink, type RunningService } from '../helpers/running-service.ts';
 import type { SmtpSink } from '../helpers/smtp-sink.ts';
 
@@ -193,8 +193,8 @@ describe.skipIf(skipWithoutChromium())('a formatted message', () => {
     await page.keyboard.press('Delete');
     await expect.poll(() => areShown(page)).toEqual([true, true, true]);
     const before = running.sink.messages.length;
+    await pressInNotice(page, 'Undo');
     await messageIn(page).press('Control+Enter');
-    await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByText('Not sent. The draft is open again.').waitFor();
     await expect.poll(() => areShown(page)).toEqual([true, true, true]);
     await messageIn(page).press('Control+Enter');
@@ -304,6 +304,7 @@ describe.skipIf(skipWithoutChromium())('a formatted message', () => {
     await messageIn(page).getByText('Menge Stück').click();
     await page.getByRole('button', { name: 'Table' }).click();
     await page.getByRole('menuitem', { name: 'Insert row below' }).click();
+    await page.locator('.writer-rich:focus').waitFor();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.type('new');
     expect(await accessibilityFaults(page)).toEqual([]);

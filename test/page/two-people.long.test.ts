@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { skipWithoutChromium } from '../helpers/chromium.ts';
 import { mail, receive } from '../helpers/inbound-mail.ts';
-import { accessibilityFaults, usePages } from '../helpers/open-page.ts';
+import { accessibilityFaults, pressInNotice, usePages } from '../helpers/open-page.ts';
 import { getJson, startServiceWithSink, type RunningService } from '../helpers/running-service.ts';
 import type { SmtpSink } from '../helpers/smtp-sink.ts';
 
@@ -79,7 +79,9 @@ describe.skipIf(skipWithoutChromium())('two clerks', () => {
     const { threadId } = await question('How much?');
     const mia = await open('Mia', `/t/${threadId}`);
     await answer(mia, 'Ten euros.');
-    await mia.getByText('Entwurf gespeichert').waitFor();
+    await expect
+      .poll(async () => textOf((await drafts()).find(({ author }) => author === 'Mia')?.id ?? ''))
+      .toContain('Ten euros.');
     const ben = await open('Ben', `/t/${threadId}`);
     await ben.getByText('Entwurf von Mia').first().waitFor();
     await ben.locator('.others-draft').getByText('Ten euros.').waitFor();
@@ -139,8 +141,8 @@ describe.skipIf(skipWithoutChromium())('two clerks', () => {
     const before = (await drafts()).length;
     await answer(mia, 'Not yet.');
     await mia.getByText('Entwurf gespeichert').waitFor();
+    await pressInNotice(mia, 'Rückgängig');
     await mia.getByRole('button', { name: 'Entwurf verwerfen' }).click();
-    await mia.getByRole('button', { name: 'Rückgängig' }).click();
     await expect
       .poll(() => mia.getByRole('textbox', { name: 'Nachricht' }).innerText())
       .toContain('Not yet.');

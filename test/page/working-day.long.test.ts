@@ -9,7 +9,7 @@ import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { skipWithoutChromium } from '../helpers/chromium.ts';
 import { skipWithoutMailServers, startMailServers, type MailServers } from '../helpers/mail-servers.ts';
-import { usePages } from '../helpers/open-page.ts';
+import { pressInNotice, usePages } from '../helpers/open-page.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { fetchByMessageId } from '../helpers/read-mailbox.ts';
 import { getJson } from '../helpers/running-service.ts';
@@ -145,8 +145,8 @@ describe.skipIf(skipWithoutChromium() || skipWithoutMailServers())('a working da
       await page.locator('input[aria-label="Attach files"]').setInputFiles([OFFER]);
       await page.getByRole('button', { name: 'Remove offer.txt' }).waitFor();
       await page.getByText('Draft saved').waitFor();
+      await pressInNotice(page, 'Undo');
       await text.press('Control+Enter');
-      await page.getByRole('button', { name: 'Undo' }).click();
       await page.getByText('Not sent. The draft is open again.').waitFor();
       await text.waitFor();
       await text.press('Control+Enter');

@@ -3,7 +3,7 @@ import { simpleParser } from 'mailparser';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { skipWithoutChromium } from '../helpers/chromium.ts';
 import { mail, receive } from '../helpers/inbound-mail.ts';
-import { accessibilityFaults, usePages } from '../helpers/open-page.ts';
+import { accessibilityFaults, pressInNotice, usePages } from '../helpers/open-page.ts';
 import { getJson, startServiceWithSink, type RunningService } from '../helpers/running-service.ts';
 import { TEST_SECRET } from '../helpers/service-process.ts';
 import type { SmtpSink } from '../helpers/smtp-sink.ts';
@@ -71,8 +71,8 @@ describe.skipIf(skipWithoutChromium())('writing a message', () => {
     await expect
       .poll(() => page.getByRole('textbox', { name: 'Message' }).innerText())
       .toBe('Please see the attached offer.');
+    await pressInNotice(page, 'Undo');
     await page.getByRole('button', { name: 'Send', exact: true }).click();
-    await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByText('Not sent. The draft is open again.').waitFor();
     await page.getByRole('button', { name: 'Remove offer.txt' }).waitFor();
     expect(running.sink.messages).toHaveLength(0);

@@ -3,8 +3,8 @@
  * meant for the writer, so no shortcut acts on it, and the first field that gets the focus gets the text.
  */
 
-/** A writer that takes longer has failed to load; shortcuts then work again. */
-const MAX_HOLD_MS = 5000;
+/** A writer that takes longer has failed to load; shortcuts then work again. Enough for a slow connection. */
+const MAX_HOLD_MS = 30_000;
 
 let end: (() => void) | null = null;
 

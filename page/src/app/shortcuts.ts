@@ -1,5 +1,5 @@
 /** Keys that work wherever the focus is, except in input fields and open dialogs. */
-import { useEffect, useRef } from 'react';
+import { useLayoutEffect, useRef } from 'react';
 import { areKeysHeld, isField } from './held-keys.ts';
 
 type Handler = () => void;
@@ -12,10 +12,11 @@ const isDialogOpen = (): boolean => document.querySelector('[role=dialog], [role
 /** `handlers` by `KeyboardEvent.key`. The first one that was mounted takes a key; `preventDefault` tells the others. */
 export function useShortcuts(handlers: Readonly<Record<string, Handler>>): void {
   const current = useRef(handlers);
-  useEffect(() => {
+  // Layout effects: a key acts on what is on screen, however soon it is pressed.
+  useLayoutEffect(() => {
     current.current = handlers;
   });
-  useEffect(() => {
+  useLayoutEffect(() => {
     const listen = (event: KeyboardEvent): void => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
       if (areKeysHeld() || isWriting(event.target) || isDialogOpen()) return;

@@ -1,7 +1,7 @@
 /** Searches while you type; the address contains the search text, so that Back and links work. */
 import { useNavigate } from '@tanstack/react-router';
 import { Search, X } from 'lucide-react';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { Button as AriaButton, Input, SearchField as AriaSearchField } from 'react-aria-components';
 import { useShortcuts } from '../../app/shortcuts.ts';
 import { useWords } from '../../i18n/index.tsx';
@@ -12,6 +12,9 @@ import './search.css';
 const TYPING_MS = 250;
 /** The service accepts no longer queries. */
 const MAX_QUERY = 200;
+
+/** What a person has typed when the field of a search takes the place of that of a folder: letters may have come since it was opened. */
+let handedOver: string | null = null;
 
 interface SearchFieldProps {
   /** The search whose results the list shows; null: the list shows a folder. */
@@ -46,6 +49,15 @@ export function SearchField({ query }: SearchFieldProps) {
     cancel();
     timer.current = setTimeout(() => go(value), TYPING_MS);
   };
+  useLayoutEffect(() => {
+    const field = input.current;
+    if (handedOver !== null && handedOver !== (query ?? '')) type(handedOver);
+    handedOver = null;
+    return () => {
+      handedOver = field !== null && document.activeElement === field ? field.value : null;
+    };
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- once: a field takes over from the one before it
+  }, []);
   /** Appends an operator from the help. */
   const add = (operator: string): void => {
     type(`${typed === '' ? '' : `${typed.trimEnd()} `}${operator}`.slice(0, MAX_QUERY));

@@ -2,7 +2,7 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { Inbox, ListChecks, SearchX } from 'lucide-react';
-import { useCallback, useEffect, useMemo, useRef, useState, type RefObject } from 'react';
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type RefObject } from 'react';
 import type { LiveList } from '../../api/live-list.ts';
 import { listQuery, type RowPage } from '../../api/queries.ts';
 import { DrawerButton } from '../../app/drawer-button.tsx';
@@ -241,7 +241,7 @@ function Rows(props: RowsProps) {
   };
   // Lines are not rendered again when only these functions change.
   const latest = useRef({ step, toggle });
-  useEffect(() => {
+  useLayoutEffect(() => {
     latest.current = { step, toggle };
     leaveRef.current = leave;
   });
