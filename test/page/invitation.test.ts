@@ -50,10 +50,12 @@ describe.skipIf(skipWithoutChromium())('an invitation', () => {
     expect(facts).toContain('Gletscherrampe');
     expect(await accessibilityFaults(page)).toEqual([]);
     await shot(page, 'invitation-light');
+    await card.getByRole('textbox', { name: 'Nachricht an den Organisator' }).fill('Ich komme etwas später.');
     await card.getByRole('button', { name: 'Vorläufig' }).click();
     await waitUntil('the answer is sent', async () => running.sink.messages.length === 1);
     expect(parseMessage(running.sink.messages[0]?.raw ?? Buffer.alloc(0)).invitation).toMatchObject({
       method: 'reply',
+      comment: 'Ich komme etwas später.',
       attendees: [{ address: 'sales@example.com', status: 'tentative' }],
     });
     await card.getByText('Unter Vorbehalt zugesagt am').waitFor();
@@ -73,6 +75,15 @@ describe.skipIf(skipWithoutChromium())('an invitation', () => {
     await page.getByText('Antwort auf eine Einladung: noch keine Antwort').waitFor();
     expect(await page.getByRole('button', { name: 'Zusagen' }).count()).toBe(0);
     await shot(page, 'invitation-reply');
+  });
+
+  it('that does not name the address of the account has no buttons, and says why', async () => {
+    const { threadId } = await invite({ attendee: 'bob@customer.test' });
+    const page = await openThread(threadId, { ...DESKTOP, colorScheme: 'light' });
+    await page.getByText('Die Adresse dieses Kontos steht nicht unter den Eingeladenen.').waitFor();
+    expect(await page.getByRole('button', { name: 'Zusagen' }).count()).toBe(0);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await shot(page, 'invitation-of-others');
   });
 
   it('warns before an answer goes to another person than the sender', async () => {

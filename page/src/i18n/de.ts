@@ -244,6 +244,7 @@ export const de: Messages = {
       },
       toOther: (organizer) =>
         `Vorsicht: Ihre Antwort geht an ${organizer}, nicht an den bestätigten Absender dieser E-Mail.`,
+      answerComment: 'Nachricht an den Organisator (freiwillig)',
       sent: 'Ihre Antwort ist unterwegs.',
       notInvited:
         'Die Adresse dieses Kontos steht nicht unter den Eingeladenen. Bitte antworten Sie per E-Mail.',
@@ -455,6 +456,15 @@ export const de: Messages = {
     notSaved: 'Der Entwurf konnte nicht gespeichert werden. Lassen Sie diese Seite offen.',
     elsewhere:
       'Dieser Entwurf wurde in einem anderen Fenster geändert. Kopieren Sie Ihren Text, bevor Sie ihn neu laden.',
+    lost: {
+      sent: 'Dieser Entwurf wurde in einem anderen Fenster gesendet. Der Text hier ist nicht mehr gespeichert.',
+      discarded:
+        'Dieser Entwurf wurde in einem anderen Fenster verworfen. Der Text hier ist nicht mehr gespeichert.',
+    },
+    filesLost: 'Seine Dateien und Bilder müssen Sie noch einmal anhängen.',
+    keepLost: 'Als neuen Entwurf speichern',
+    ownDraft:
+      'Ein anderes Fenster hat den Entwurf gesendet oder verworfen. Ihr Text ist jetzt ein eigener Entwurf.',
     discard: 'Entwurf verwerfen',
     draft: 'Entwurf',
     draftOf: (name) => `Entwurf von ${name}`,

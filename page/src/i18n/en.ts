@@ -227,6 +227,7 @@ export const en = {
       },
       toOther: (organizer: string) =>
         `Careful: your answer goes to ${organizer}, which is not the confirmed sender of this email.`,
+      answerComment: 'Message to the organizer (optional)',
       sent: 'Your answer is on its way.',
       notInvited: 'The address of this account is not among those invited. Answer by email.',
       closed: 'This invitation is no longer valid.',
@@ -434,6 +435,13 @@ export const en = {
     saving: 'Saving …',
     notSaved: 'The draft could not be saved. Keep this page open.',
     elsewhere: 'This draft was changed in another window. Copy your text before you reload.',
+    lost: {
+      sent: 'This draft was sent in another window. The text here is no longer saved.',
+      discarded: 'This draft was discarded in another window. The text here is no longer saved.',
+    },
+    filesLost: 'Attach its files and images again.',
+    keepLost: 'Save as a new draft',
+    ownDraft: 'Another window sent or discarded the draft. Your text is now a draft of its own.',
     discard: 'Discard the draft',
     draft: 'Draft',
     draftOf: (name: string) => `Draft of ${name}`,

@@ -1,12 +1,13 @@
 /** The invitation in an email: what, when, where and who, and the buttons that answer it. Its sender wrote all of it. */
-import { useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { Invitation as InvitationRecord, InvitationAnswer, ThreadEmail } from 'email-worker-client';
 import { CalendarCheck, CalendarDays, CalendarX, Check, CircleHelp, TriangleAlert, X } from 'lucide-react';
 import { useState } from 'react';
+import { Input, Label, TextField } from 'react-aria-components';
 import { client } from '../../api/client.ts';
 import { codeOf } from '../../api/failure.ts';
 import { refreshLists } from '../../api/live.ts';
-import { keys } from '../../api/queries.ts';
+import { accountsQuery, keys, threadQuery } from '../../api/queries.ts';
 import { useMay } from '../../app/session.tsx';
 import type { Messages } from '../../i18n/en.ts';
 import type { Formats } from '../../i18n/format.ts';
@@ -14,11 +15,14 @@ import { useWords } from '../../i18n/index.tsx';
 import { Button } from '../../ui/button.tsx';
 import { shown } from '../../ui/shown.ts';
 import { notify } from '../../ui/toast.tsx';
+import '../../ui/field.css';
 import { inFull } from '../threads/rows.ts';
 import './invitation.css';
 
 /** People whose names are shown. */
 const MAX_PEOPLE = 8;
+/** The service takes more, and calendar programs show one line. */
+const MAX_COMMENT_CHARS = 500;
 
 interface InvitationProps {
   readonly threadId: string;
@@ -34,8 +38,13 @@ export default function Invitation({ threadId, email, invitation }: InvitationPr
   const { replaced_by: replacedBy } = invitation;
   const kind = kindOf(invitation);
   const isOff = kind === 'cancel' || replacedBy !== null;
-  const mayAnswer =
-    mayRead && maySend && !isOff && email.direction === 'inbound' && invitation.method === 'request';
+  const asksForAnswer =
+    !isOff &&
+    email.direction === 'inbound' &&
+    invitation.method === 'request' &&
+    invitation.organizer !== null;
+  const mayAnswer = mayRead && maySend && asksForAnswer;
+  const isInvited = useIsInvited(threadId, invitation, mayAnswer);
   const Icon = kind === 'cancel' ? CalendarX : kind === 'reply' ? CalendarCheck : CalendarDays;
   return (
     <section className="invitation" aria-label={words.title} data-is-off={isOff ? '' : undefined}>
@@ -60,9 +69,21 @@ export default function Invitation({ threadId, email, invitation }: InvitationPr
           </div>
         ))}
       </dl>
-      {mayAnswer && <Answers threadId={threadId} emailId={email.id} invitation={invitation} />}
+      {mayAnswer && isInvited === true && (
+        <Answers threadId={threadId} emailId={email.id} invitation={invitation} />
+      )}
+      {mayAnswer && isInvited === false && <p className="invitation-note">{words.notInvited}</p>}
     </section>
   );
+}
+
+/** True if the account of the thread is among the attendees; null while that is not known. */
+function useIsInvited(threadId: string, { attendees }: InvitationRecord, isWanted: boolean): boolean | null {
+  const thread = useInfiniteQuery(threadQuery(threadId)).data?.pages[0]?.thread;
+  const accounts = useQuery({ ...accountsQuery, enabled: isWanted }).data;
+  if (thread === undefined || accounts === undefined) return null;
+  const own = accounts.find(({ id }) => id === thread.account_id)?.from_address?.address.toLowerCase();
+  return attendees.some(({ address }) => address.toLowerCase() === own);
 }
 
 type Words = Messages['thread']['invitation'];
@@ -155,9 +176,10 @@ function Answers({
   readonly emailId: string;
   readonly invitation: InvitationRecord;
 }) {
-  const { text, format } = useWords();
+  const { text, format, language } = useWords();
   const words = text.thread.invitation;
   const queryClient = useQueryClient();
+  const [comment, setComment] = useState('');
   const [pending, setPending] = useState<Answer | null>(null);
   const { answer: given, organizer, organizer_is_sender: isSender } = invitation;
   const act = async (answer: Answer): Promise<void> => {
@@ -165,10 +187,13 @@ function Answers({
     try {
       await client.emails.answerInvitation(emailId, {
         answer,
+        language,
+        ...(comment.trim() === '' ? {} : { comment }),
         // The note beside the buttons names it.
         ...(isSender ? {} : { organizer: organizer?.address ?? '' }),
       });
       notify(words.sent);
+      setComment('');
     } catch (error) {
       notify(failureOf(codeOf(error), text));
     }
@@ -190,6 +215,16 @@ function Answers({
           <span>{words.toOther(inFull(organizer))}</span>
         </p>
       )}
+      <TextField
+        className="field invitation-comment"
+        value={comment}
+        onChange={setComment}
+        maxLength={MAX_COMMENT_CHARS}
+        isReadOnly={pending !== null}
+      >
+        <Label className="field-label">{words.answerComment}</Label>
+        <Input className="input" autoComplete="off" />
+      </TextField>
       <div className="invitation-answers">
         {buttons.map(({ answer, icon: Icon, label }) => (
           <Button
