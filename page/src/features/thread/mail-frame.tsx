@@ -141,6 +141,8 @@ export function MailFrame({ email }: { readonly email: ThreadEmail }) {
             ref={frame}
             className="mail-frame"
             data-is-loaded={isLoaded ? '' : undefined}
+            // Tab passes it until it can show that it has the focus.
+            tabIndex={isLoaded ? undefined : -1}
             title={text.thread.htmlTitle(nameOf(email.from_address))}
             sandbox="allow-same-origin allow-popups allow-popups-to-escape-sandbox"
             src={`/api/emails/${email.id}/html?${query}`}
