@@ -1,5 +1,6 @@
 /** The page in Chromium, as the service serves it, with real mail. Build the page first: `npm run build -w page`. */
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { skipWithoutChromium } from '../helpers/chromium.ts';
@@ -37,6 +38,17 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
       const { threads } = await getJson<{ threads: unknown[] }>(service, `/api/threads?q=${q}`);
       return threads.length === count;
     });
+
+  /** Returns the customer's id. */
+  const register = async (name: string, address: string): Promise<string> => {
+    const id = randomUUID();
+    const { status } = await service.request(`/api/customer/${id}/addresses`, {
+      method: 'PUT',
+      json: { name, addresses: [address], domains: [], company_id: null },
+    });
+    expect(status).toBe(200);
+    return id;
+  };
 
   it('opens a linked thread after the log-in, and marks it as read', async () => {
     const { threadId } = await receiveNow('Linked', { body: 'See https://example.com/offer.' });
@@ -330,14 +342,6 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
     'finds the mail of a customer by the name, and asks which one is meant',
     { tags: ['long'] },
     async () => {
-      const register = async (name: string, address: string) => {
-        const path = `/api/customer/${randomUUID()}/addresses`;
-        const { status } = await service.request(path, {
-          method: 'PUT',
-          json: { name, addresses: [address], domains: [], company_id: null },
-        });
-        expect(status).toBe(200);
-      };
       await register('Borneo Trading', 'ann@borneo.test');
       await register('Borneo Shipping', 'bob@borneo-ships.test');
       await receiveNow('Teak', { from: 'ann@borneo.test' });
@@ -349,6 +353,39 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
       expect(new URL(page.url()).searchParams.get('q')).toBe('customer:"Borneo Shipping"');
       await page.goto('/search?q=customer:atlantis');
       await page.getByText('No customer is called “atlantis”.').waitFor();
+    },
+  );
+
+  it(
+    'names the customer who probably wrote through a form, and keeps the other form in which the email came',
+    { tags: ['long'] },
+    async () => {
+      const customer = await register('Relay Trading', 'ada@relay.test');
+      const form = {
+        messageId: newId(),
+        date: DATE(),
+        from: 'Our shop <sales@example.com>',
+        headers: ['Reply-To: Ada <ada@relay.test>'],
+      };
+      const { threadId } = await receiveNow('Enquiry', { ...form, body: 'Is it there?' });
+      const marked = mail({ ...form, subject: 'Enquiry', body: 'Is it there?\r\n-- \r\nScanned' });
+      expect((await receive(service, marked)).threadId).toBe(threadId);
+      const page = await open(`/t/${threadId}`);
+      await page.getByText('Probably written by Ada <ada@relay.test>.').waitFor();
+      await page.getByText('Probable customer: Relay Trading.').waitFor();
+      await page.getByRole('button', { name: 'Another version' }).click();
+      await page.getByText(/submitted by a program, \d+ bytes, with other content/).waitFor();
+      expect(await accessibilityFaults(page)).toEqual([]);
+      const downloaded = page.waitForEvent('download');
+      await page.getByRole('link', { name: 'Download', exact: true }).click();
+      expect(await readFile(await (await downloaded).path(), 'utf8')).toBe(marked);
+      await page.getByRole('button', { name: 'Use this customer' }).click();
+      await page.getByText('Probable customer').waitFor({ state: 'detached' });
+      const { thread } = await getJson<{ thread: { customer_id: string } }>(
+        service,
+        `/api/threads/${threadId}`,
+      );
+      expect(thread.customer_id).toBe(customer);
     },
   );
 
