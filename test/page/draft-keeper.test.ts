@@ -2,7 +2,12 @@
 import type { Draft, DraftRequest } from 'email-worker-client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { DeviceCopy } from '../../page/src/features/write/device-copy.ts';
-import { DraftKeeper, type KeeperState } from '../../page/src/features/write/draft-keeper.ts';
+import {
+  DraftKeeper,
+  lookForDrafts,
+  loseDraft,
+  type KeeperState,
+} from '../../page/src/features/write/draft-keeper.ts';
 import { recoverTexts } from '../../page/src/features/write/recover-texts.ts';
 
 const failure = (code: string, status: number | null = null) =>
@@ -78,6 +83,9 @@ describe('a text that is being written', () => {
   let service: ReturnType<typeof createService>;
   let browser: ReturnType<typeof createBrowser>;
   let states: KeeperState[];
+  const opened: DraftKeeper[] = [];
+  /** For each draft that was lost: whether its text became a draft of its own. */
+  let lost: boolean[];
   let keys = 0;
   let loggedIn: string | null = 'mia';
 
@@ -86,9 +94,13 @@ describe('a text that is being written', () => {
     service = createService();
     browser = createBrowser();
     states = [];
+    lost = [];
     loggedIn = 'mia';
   });
-  afterEach(() => vi.useRealTimers());
+  afterEach(() => {
+    for (const keeper of opened.splice(0)) keeper.forget();
+    vi.useRealTimers();
+  });
 
   const begin = (draft: Draft | null = null) => {
     const keeper = new DraftKeeper({ author: 'Mia' }, draft, {
@@ -98,8 +110,10 @@ describe('a text that is being written', () => {
       isOurs: () => loggedIn === 'mia',
       key: `writer-${++keys}`,
       tell: (state) => void states.push(state),
+      onLost: (isKept) => void lost.push(isKept),
     });
     keeper.open();
+    opened.push(keeper);
     return keeper;
   };
   const type = (keeper: DraftKeeper, text: string) => keeper.change({ text_body: text });
@@ -192,6 +206,51 @@ describe('a text that is being written', () => {
     type(keeper, 'Dear Ann, still here');
     await vi.advanceTimersByTimeAsync(1000);
     expect(texts()).toEqual(['Dear Ann, still here']);
+    expect(lost).toEqual([true]);
+  });
+
+  it.each(['sent', 'discarded'] as const)(
+    'that another window has %s stays, and is stored again when its writer asks for that',
+    async (how) => {
+      const keeper = begin();
+      type(keeper, 'Dear Ann');
+      await keeper.saveNow();
+      service.drafts.clear();
+      loseDraft('draft-2', how);
+      expect(states.at(-1)).toBe('saved');
+      loseDraft('draft-1', how);
+      expect(states.at(-1)).toBe(how);
+      await vi.advanceTimersByTimeAsync(10_000);
+      await keeper.saveNow();
+      expect(texts()).toEqual([]);
+      expect(lost).toEqual([false]);
+      await keeper.keep();
+      expect(texts()).toEqual(['Dear Ann']);
+      expect(states.at(-1)).toBe('saved');
+    },
+  );
+
+  it('is stored whole with the files that are attached after its draft was lost', async () => {
+    const keeper = begin();
+    type(keeper, 'Dear Ann');
+    await keeper.saveNow();
+    service.drafts.clear();
+    loseDraft('draft-1', 'discarded');
+    await keeper.setFiles(() => []);
+    expect(texts()).toEqual(['Dear Ann']);
+  });
+
+  it('is found to be lost after events were missed, and not while it is being sent', async () => {
+    const keeper = begin();
+    type(keeper, 'Dear Ann');
+    await keeper.flush({});
+    service.drafts.clear();
+    lookForDrafts();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(lost).toEqual([]);
+    keeper.release();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(states.at(-1)).toBe('discarded');
   });
 
   it('is not saved any more while the draft is sent', async () => {

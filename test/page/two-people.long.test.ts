@@ -54,6 +54,13 @@ describe.skipIf(skipWithoutChromium())('two clerks', () => {
     (await getJson<{ message: { text_body?: string } }>(running.service, `/api/drafts/${id}`)).message
       .text_body;
 
+  /** The id of Mia's draft, once the service has all of its text. */
+  const draftSaying = async (text: string): Promise<string> => {
+    const idOf = async () => (await drafts()).find(({ author }) => author === 'Mia')?.id ?? '';
+    await expect.poll(async () => textOf(await idOf())).toContain(text);
+    return idOf();
+  };
+
   it('who answer the same email see both texts, and the second decides', async () => {
     const { threadId } = await question('Where is it?');
     const [mia, ben] = await Promise.all([open('Mia', `/t/${threadId}`), open('Ben', `/t/${threadId}`)]);
@@ -79,9 +86,7 @@ describe.skipIf(skipWithoutChromium())('two clerks', () => {
     const { threadId } = await question('How much?');
     const mia = await open('Mia', `/t/${threadId}`);
     await answer(mia, 'Ten euros.');
-    await expect
-      .poll(async () => textOf((await drafts()).find(({ author }) => author === 'Mia')?.id ?? ''))
-      .toContain('Ten euros.');
+    await draftSaying('Ten euros.');
     const ben = await open('Ben', `/t/${threadId}`);
     await ben.getByText('Entwurf von Mia').first().waitFor();
     await ben.locator('.others-draft').getByText('Ten euros.').waitFor();
@@ -133,6 +138,23 @@ describe.skipIf(skipWithoutChromium())('two clerks', () => {
     await expect
       .poll(() => again.getByRole('textbox', { name: 'Nachricht' }).innerText())
       .toContain('Typed and left.');
+  });
+
+  it('keep a text whose draft another window discarded, and save it again', async () => {
+    const { threadId } = await question('Gone elsewhere?');
+    const mia = await open('Mia', `/t/${threadId}`);
+    await answer(mia, 'Still needed.');
+    const id = await draftSaying('Still needed.');
+    await mia.getByText('Entwurf gespeichert').waitFor();
+    const removed = await running.service.request(`/api/drafts/${id}`, { method: 'DELETE' });
+    expect(removed.status).toBe(200);
+    const lost = mia.locator('.writer-concerns');
+    await lost.getByText('Dieser Entwurf wurde in einem anderen Fenster verworfen.').waitFor();
+    expect(await mia.getByRole('textbox', { name: 'Nachricht' }).innerText()).toContain('Still needed.');
+    expect(await accessibilityFaults(mia)).toEqual([]);
+    await lost.getByRole('button', { name: 'Als neuen Entwurf speichern' }).click();
+    expect(await draftSaying('Still needed.')).not.toBe(id);
+    await lost.waitFor({ state: 'detached' });
   });
 
   it('get a discarded draft back, whole', async () => {

@@ -5,6 +5,7 @@
 import { useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { EmailWorkerError, type Event } from 'email-worker-client';
 import { useEffect } from 'react';
+import { loseDraft, lookForDrafts } from '../features/write/draft-keeper.ts';
 import { client } from './client.ts';
 import type { LiveList } from './live-list.ts';
 import { keys, type RowPage } from './queries.ts';
@@ -107,12 +108,15 @@ function createGathering(queryClient: QueryClient): Gathering {
     timer ??= setTimeout(flush, GATHER_MS);
   };
   return {
-    add({ thread_id }) {
+    add({ thread_id, type, data }) {
       if (thread_id !== null) threads.add(thread_id);
+      if (type === 'draft.sent' || type === 'draft.deleted')
+        loseDraft(String(data['draft_id']), type === 'draft.sent' ? 'sent' : 'discarded');
       start();
     },
     addAll() {
       isAll = true;
+      lookForDrafts();
       start();
     },
     end() {

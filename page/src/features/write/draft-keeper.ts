@@ -1,7 +1,7 @@
 /**
  * Saves the text that is being written as a draft of the service: a moment after the last key, at least every three seconds while keys come,
  * and when the page is left; one request at a time, and always the newest text. Until the service has a text, this browser keeps a copy.
- * A draft that another window changed is not overwritten.
+ * A draft that another window changed is not overwritten; one that another window sent or discarded leaves its text here.
  */
 import type { Draft, DraftAttachment, DraftRequest } from 'email-worker-client';
 import { codeOf, hasNoAnswer } from '../../api/failure.ts';
@@ -29,7 +29,8 @@ export const toKept = ({
   language: quote ? language : null,
   time_zone: quote ? time_zone : null,
 });
-export type KeeperState = 'idle' | 'saving' | 'saved' | 'failed' | 'elsewhere';
+/** `sent`, `discarded`: by another window, and this text is stored nowhere. */
+export type KeeperState = 'idle' | 'saving' | 'saved' | 'failed' | 'elsewhere' | 'sent' | 'discarded';
 
 /** Options that a request of this size may have: it goes on when the page is left. */
 interface StoreOptions {
@@ -53,6 +54,8 @@ export interface KeeperPorts {
   /** Names the copy in this browser. */
   readonly key: string;
   readonly tell: (state: KeeperState) => void;
+  /** The draft no longer exists, nor do its files; `isKept`: the text becomes a draft of its own. */
+  readonly onLost: (isKept: boolean, files: readonly DraftAttachment[]) => void;
 }
 
 /** Often enough that a crash loses no sentence, and seldom enough that typing does not cost a request for each word. */
@@ -79,6 +82,16 @@ export function awaitForDrafts(work: Promise<void>): void {
 
 /** Those with a text that the service may not have. */
 const unsaved = new Set<DraftKeeper>();
+
+/** For a draft that the service no longer has. */
+export function loseDraft(id: string, how: 'sent' | 'discarded'): void {
+  for (const keeper of unsaved) keeper.lose(id, how);
+}
+
+/** After events were missed. */
+export function lookForDrafts(): void {
+  for (const keeper of unsaved) keeper.look();
+}
 
 /** Saves all texts now; resolves after the first try of each. */
 export const saveOpenDrafts = async (): Promise<void> => {
@@ -143,6 +156,7 @@ export class DraftKeeper {
   release(): void {
     this.#isHeld = false;
     if (this.#hasWork) this.#scheduleSave();
+    else this.look();
   }
 
   /**
@@ -182,6 +196,30 @@ export class DraftKeeper {
     awaitForDrafts(end);
     void end.finally(() => this.#leave());
     return end;
+  }
+
+  /** The draft no longer exists. A text that was changed since its last save becomes a draft of its own; another one waits for its writer. */
+  lose(id: string, how: 'sent' | 'discarded'): void {
+    if (this.#draft?.id !== id || this.#isClosed || this.#isHeld) return;
+    if (this.#hasWork) this.#begin();
+    else {
+      this.#forgetDraft(false);
+      this.#ports.tell(how);
+    }
+  }
+
+  look(): void {
+    const id = this.#draft?.id;
+    if (id === undefined) return;
+    this.#ports.drafts.get(id).catch((error: unknown) => {
+      if (codeOf(error) === 'draft_not_found') this.lose(id, 'discarded');
+    });
+  }
+
+  /** Stores a text whose draft is lost. */
+  keep(): Promise<void> {
+    this.#wanted = this.#text;
+    return this.saveNow();
   }
 
   /**
@@ -245,16 +283,23 @@ export class DraftKeeper {
         const code = codeOf(error);
         const isElsewhere = code === 'draft_changed';
         this.#ports.tell(isElsewhere ? 'elsewhere' : 'failed');
-        // Another window sent or discarded the draft, or went on with it when this one was left: this text becomes a draft of its own.
-        const isAlone = code === 'draft_not_found' || (isElsewhere && this.#isClosed);
-        if (isAlone) this.#begin();
-        if (isAlone || !isElsewhere) this.#schedule(isAlone ? 0 : RETRY_AFTER_MS);
+        // Another window sent or discarded the draft, or went on with it when this one was left.
+        if (code === 'draft_not_found' || (isElsewhere && this.#isClosed)) this.#begin();
+        else if (!isElsewhere) this.#schedule(RETRY_AFTER_MS);
       });
   }
 
+  /** The text becomes a draft of its own. */
   #begin(): void {
-    this.#draft = null;
+    this.#forgetDraft(true);
     this.#wanted = this.#text;
+    this.#schedule(0);
+  }
+
+  #forgetDraft(isKept: boolean): void {
+    const files = this.#draft?.attachments ?? [];
+    this.#draft = null;
+    this.#ports.onLost(isKept, files);
   }
 
   async #save(files: Files | null = null): Promise<void> {
@@ -274,7 +319,7 @@ export class DraftKeeper {
     try {
       const { drafts } = this.#ports;
       if (this.#draft === null) {
-        const request = { ...this.#base, ...change, message: { ...this.#base.message, ...message } };
+        const request = { ...this.#base, ...change, message: { ...this.#text, ...message } };
         this.#draft = await drafts.create(request, optionsOf(request));
       } else this.#draft = await this.#change(this.#draft, change);
       this.#unsure = [];

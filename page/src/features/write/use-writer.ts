@@ -93,6 +93,8 @@ export function useWriter(options: WriterOptions) {
   const [isWaiting, setWaiting] = useState(false);
   const [fields, setFields] = useState(initial);
   const [files, setFiles] = useState<readonly DraftAttachment[]>(draft?.attachments ?? []);
+  /** True if the files were lost with the draft, which another window discarded or sent. */
+  const [areFilesLost, setFilesLost] = useState(false);
   const [concerns, setConcerns] = useState<readonly string[]>([]);
   /** Emails that came into the thread meanwhile; the writer decides whether the answer goes out all the same. */
   const [newEmails, setNewEmails] = useState<readonly NewEmail[]>([]);
@@ -117,6 +119,12 @@ export function useWriter(options: WriterOptions) {
         },
         key: newContentId(),
         tell: setState,
+        onLost: (isKept, lost) => {
+          setFiles([]);
+          setFilesLost(lost.length > 0);
+          if (isKept)
+            notify(lost.length > 0 ? `${text.write.ownDraft} ${text.write.filesLost}` : text.write.ownDraft);
+        },
       }),
   );
   const onKept = useRef(options.onKept);
@@ -399,6 +407,7 @@ export function useWriter(options: WriterOptions) {
     problem,
     concerns,
     newEmails,
+    areFilesLost,
     isSending,
     isWaiting,
     change,
@@ -428,6 +437,13 @@ export function useWriter(options: WriterOptions) {
       setNewEmails([]);
     },
     discard,
+    /** Stores the text of a draft that another window discarded or sent. */
+    keepLost: () => void keeper.keep(),
+    /** Leaves that text. */
+    leaveLost: (): void => {
+      keeper.forget();
+      onEnd();
+    },
   };
 }
 

@@ -112,6 +112,8 @@ export function WriterForm(props: WriterFormProps) {
     saved: text.write.saved,
     failed: text.write.notSaved,
     elsewhere: text.write.elsewhere,
+    sent: '',
+    discarded: '',
   };
   const onDrop = (event: DragEvent): void => {
     setDropping(false);
@@ -242,6 +244,19 @@ export function WriterForm(props: WriterFormProps) {
           </ul>
           <Button look="outline" onPress={() => void writer.sendAnyway()}>
             {text.write.sendAnyway}
+          </Button>
+        </div>
+      )}
+      {(state === 'sent' || state === 'discarded') && (
+        <div className="writer-concerns" role="alert">
+          <p>
+            {text.write.lost[state]} {writer.areFilesLost && text.write.filesLost}
+          </p>
+          <Button look="outline" onPress={writer.keepLost}>
+            {text.write.keepLost}
+          </Button>
+          <Button look="outline" onPress={writer.leaveLost}>
+            {text.app.close}
           </Button>
         </div>
       )}
