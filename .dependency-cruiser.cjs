@@ -1,6 +1,7 @@
 /**
  * The import rules of docs/architecture.md as a check: which floor may import which, and on each floor which area.
- * main, cli → service → worker, adapters, app, core; worker → app; adapters → app, core; app → core; core → core.
+ * main, cli → service → worker, adapters, app, core; worker → app; adapters → app, core; app → platform, core; core → core.
+ * platform → app/base, app/audit, core.
  */
 const only = (name, from, allowed) => ({
   name,
@@ -40,13 +41,17 @@ module.exports = {
   forbidden: [
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     only('core-imports-only-core', '^src/core/', []),
-    only('app-imports-only-core', '^src/app/', ['^src/core/']),
+    only('app-imports-only-platform-and-core', '^src/app/', ['^src/platform/', '^src/core/']),
+    only('platform-imports-only-core-and-what-is-below-it', '^src/platform/', [
+      '^src/app/(base|audit)/',
+      '^src/core/',
+    ]),
     only('worker-imports-only-app-and-core', '^src/worker/', ['^src/app/', '^src/core/']),
     {
       name: 'adapters-never-import-each-other',
       severity: 'error',
       from: { path: '^src/adapters/([^/]+)/', pathNot: '\\.test\\.ts$' },
-      to: { path: '^src/', pathNot: ['^src/adapters/$1/', '^src/app/', '^src/core/'] },
+      to: { path: '^src/', pathNot: ['^src/adapters/$1/', '^src/app/', '^src/platform/', '^src/core/'] },
     },
     only('config-imports-only-app-and-core', '^src/config/', ['^src/core/', '^src/app/']),
     {
@@ -55,7 +60,7 @@ module.exports = {
       from: { path: '^src/', pathNot: ['^src/(cli|service)/', '^src/main\\.ts$'] },
       to: { path: '^src/(service|cli)/|^src/main\\.ts$' },
     },
-    only('service-imports-no-command', '^src/service/', ['^src/(adapters|app|config|core|worker)/']),
+    only('service-imports-no-command', '^src/service/', ['^src/(adapters|app|config|core|platform|worker)/']),
     ...layers('src/app', [
       ['base'],
       ['accounts', 'search', 'work', 'events', 'keys', 'audit', 'metrics', 'statistics'],
@@ -91,9 +96,10 @@ module.exports = {
       ['receive', 'work', 'erase', 'metrics', 'backup', 'doctor'],
     ]),
     ...layers('src/adapters/http', [
-      ['schemas', 'connections'],
+      ['connections'],
       ['body'],
       ['answers'],
+      ['operations'],
       ['sent-copies'],
       [
         'addresses',
@@ -113,7 +119,7 @@ module.exports = {
         'statistics',
         'import',
       ],
-      ['customers', 'threads', 'send', 'webhooks'],
+      ['customers', 'threads', 'send'],
       ['reply', 'mcp'],
       ['drafts'],
       ['document'],

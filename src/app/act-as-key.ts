@@ -1,5 +1,5 @@
 /**
- * The application in the name of a key: what it sends, and what it does to drafts, threads, sends, customers, webhooks and
+ * The application in the name of a key: what it sends, and what it does to drafts, threads, sends, customers and
  * suppressed addresses, is recorded as done by the key. Acts with the secret of the configuration have no such name.
  */
 import type { Application } from './application.ts';
@@ -54,7 +54,5 @@ export function actAsKey(application: Application, keyId: string): Application {
     createTemplate: (template) => application.createTemplate(named(template)),
     changeTemplate: (id, version, change) => application.changeTemplate(id, version, change, keyId),
     previewTemplate: (use) => application.previewTemplate(named(use)),
-    pauseWebhook: (id) => application.pauseWebhook(id, keyId),
-    resumeWebhook: (id) => application.resumeWebhook(id, keyId),
   };
 }

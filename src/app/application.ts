@@ -23,7 +23,6 @@ import type { UploadUseCases } from './uploads/use-cases.ts';
 import type { TemplateUseCases } from './templates/use-cases.ts';
 import type { ThreadUseCases } from './threads/use-cases.ts';
 import type { UnsubscribeUseCases } from './unsubscribes/use-cases.ts';
-import type { WebhookUseCases } from './webhooks/use-cases.ts';
 
 export interface Application
   extends
@@ -44,7 +43,6 @@ export interface Application
     ClockUseCases,
     ThreadUseCases,
     MailboxUseCases,
-    WebhookUseCases,
     KeyUseCases,
     AuditUseCases,
     StatisticsUseCases,

@@ -1,18 +1,8 @@
-/**
- * Writes the acts of operators to the security log: the actor, the act, and the state before and after it. A refused act
- * is logged with the code of its refusal. The state before is read separately, right before the act; another request may
- * change it in between.
- */
-import type { Author } from '../core/keys/author.ts';
-import type { Logger } from './base/basics.ts';
-import { preparing, ServiceError } from '../core/errors.ts';
+/** The operations that are not declared yet (see platform/operation/), logged as acts of operators. */
 import type { Application } from './application.ts';
-import type { AuditLog } from './audit/audit-ports.ts';
+import { recordAct, type ActPorts, type LoggedAct, type Fields, type HttpActor } from './audit/record-act.ts';
 import {
   changedFields,
-  hostOf,
-  targetOf,
-  toAuditDetails,
   toClockFields,
   toDecisionFields,
   toEmailFields,
@@ -20,23 +10,10 @@ import {
   toRegistrationFields,
   toSuppressionFields,
   toTemplateFields,
-  toWebhookFields,
-  type Fields,
 } from './audited-fields.ts';
 import type { Erased, Erasure } from './erase/erasure-ports.ts';
 import type { PersonRequest } from './erase/erase-people.ts';
-import type { SecurityEvent, SecurityLog } from './base/security-log.ts';
-import type { WebhookView } from './webhooks/use-cases.ts';
-
-/** The person or program that acts, as an edge identifies it. */
-export interface HttpActor {
-  readonly by: 'http';
-  /** See core/edge/address-group.ts. */
-  readonly address: string;
-  /** The number of the secret of `API_SECRET` that was used, from 1; absent for a key. */
-  readonly credential?: number;
-  readonly key?: Author;
-}
+import type { SecurityEvent } from './base/security-log.ts';
 
 /** The acts of operators, with the fields that their actor adds. */
 export type Operations = {
@@ -64,14 +41,6 @@ export type Operations = {
   | 'mergeThreads'
   | 'moveEmails'
   | 'retryQuarantined'
-  | 'createWebhook'
-  | 'changeWebhook'
-  | 'deleteWebhook'
-  | 'pauseWebhook'
-  | 'resumeWebhook'
-  | 'replayWebhook'
-  | 'rotateWebhookSecret'
-  | 'testWebhook'
   | 'createTemplate'
   | 'changeTemplate'
   | 'deleteTemplate'
@@ -84,69 +53,17 @@ export type Operations = {
 /** Emails whose thread is looked up before they are moved; each is read whole. */
 const MAX_LOCATED = 20;
 
-export interface AuditPorts {
-  readonly security: SecurityLog;
-  readonly log: Pick<AuditLog, 'begin' | 'end'>;
-  readonly logger: Logger;
-}
-
-/**
- * The same operations, logged as acts of this actor. An act whose entry can't be written to the audit log is not carried
- * out; one whose outcome can't be written stays there as unknown.
- */
-export function auditOperations(
-  application: Application,
-  { security, log, logger }: AuditPorts,
-  actor: HttpActor,
-): Operations {
-  const author = actor.key ?? { kind: 'secret', number: actor.credential ?? 0 };
-
-  async function note(position: string, code: string | null, result: unknown): Promise<void> {
-    try {
-      await log.end(position, code, toAuditDetails(Object(result) as Fields));
-    } catch (err) {
-      logger.error({ err, position, code }, 'the outcome of an action could not be written to the audit log');
-    }
-  }
-
-  async function act<T>(
+/** The same operations, logged as acts of this actor. */
+export function auditOperations(application: Application, ports: ActPorts, actor: HttpActor): Operations {
+  const act = <T>(
     event: SecurityEvent,
     what: Fields,
-    {
-      before,
-      work,
-      after,
-    }: { before?: () => Promise<unknown>; work: () => Promise<T>; after: (result: T) => unknown },
-  ): Promise<T> {
-    const was = before === undefined ? {} : { before: await unlessRefused(before) };
-    const fields = { actor, ...what, ...was };
-    const details = toAuditDetails(what);
-    const position = await preparing(log.begin({ author, act: event, ...targetOf(what), details }));
-    let result: T;
-    try {
-      result = await work();
-    } catch (error) {
-      const code = error instanceof ServiceError ? error.code : 'internal_error';
-      if (error instanceof ServiceError) security.note(event, { ...fields, refused: code });
-      await note(position, code, {});
-      throw error;
-    }
-    const is = after(result);
-    security.note(event, { ...fields, after: is });
-    await note(position, null, typeof is === 'string' ? { state: is } : is);
-    return result;
-  }
+    { before, work, after }: Pick<LoggedAct<T>, 'before' | 'work' | 'after'>,
+  ): Promise<T> =>
+    recordAct(ports, actor, { event, what, work, after, ...(before === undefined ? {} : { before }) });
 
   const sendState = (id: string) => async () => (await application.readEmail(id)).state;
   const asIs = <T>(result: T): T => result;
-  const webhookBefore = (id: string) => async () => toWebhookFields(await application.readWebhook(id));
-  const actOnWebhook = (
-    event: SecurityEvent,
-    id: string,
-    work: () => Promise<WebhookView>,
-    what: Fields = {},
-  ) => act(event, { webhookId: id, ...what }, { before: webhookBefore(id), work, after: toWebhookFields });
-
   return {
     requestErasure: (request) =>
       // The address is not logged: it would stay in the log.
@@ -350,51 +267,6 @@ export function auditOperations(
           after: ({ accountId, path, uid, nextTryAt }) => ({ accountId, path, uid, nextTryAt }),
         },
       ),
-    createWebhook: (request) =>
-      act(
-        'webhook.created',
-        { host: hostOf(request.url) },
-        {
-          work: () => application.createWebhook(request),
-          after: ({ webhook }) => toWebhookFields(webhook),
-        },
-      ),
-    changeWebhook: (id, change) =>
-      actOnWebhook('webhook.changed', id, () => application.changeWebhook(id, change), {
-        fields: Object.keys(change),
-      }),
-    deleteWebhook: (id) =>
-      act(
-        'webhook.deleted',
-        { webhookId: id },
-        {
-          before: webhookBefore(id),
-          work: () => application.deleteWebhook(id),
-          after: () => null,
-        },
-      ),
-    pauseWebhook: (id) => actOnWebhook('webhook.paused', id, () => application.pauseWebhook(id)),
-    resumeWebhook: (id) => actOnWebhook('webhook.resumed', id, () => application.resumeWebhook(id)),
-    replayWebhook: (id, start) =>
-      actOnWebhook('webhook.replayed', id, () => application.replayWebhook(id, start), { start }),
-    rotateWebhookSecret: (id, oldValidMs) =>
-      act(
-        'webhook.secret_rotated',
-        { webhookId: id },
-        {
-          work: () => application.rotateWebhookSecret(id, oldValidMs),
-          after: ({ webhook }) => ({ oldSecretUntil: webhook.oldSecretUntil }),
-        },
-      ),
-    testWebhook: (id, signal) =>
-      act(
-        'webhook.tested',
-        { webhookId: id },
-        {
-          work: () => application.testWebhook(id, signal),
-          after: ({ outcome, status }) => ({ outcome, status }),
-        },
-      ),
     createTemplate: (template) =>
       act(
         'template.created',
@@ -456,16 +328,6 @@ export function auditOperations(
 /** The actor's name in a record that is kept. */
 const nameOf = ({ credential, key }: HttpActor): string =>
   key?.kind === 'key' ? `key ${key.id}` : `secret ${credential}`;
-
-/** null when it does not exist or the request is invalid: the act itself reports that. */
-async function unlessRefused(read: () => Promise<unknown>): Promise<unknown> {
-  try {
-    return await read();
-  } catch (error) {
-    if (error instanceof ServiceError && error.status < 500) return null;
-    throw error;
-  }
-}
 
 /** The threads of the first of them. */
 async function threadsOf(application: Application, emailIds: readonly string[]): Promise<Fields> {

@@ -4,45 +4,15 @@
  */
 import type { ClockState } from './base/clock-guard.ts';
 import type { Suppression } from '../core/delivery/suppression.ts';
-import { formatEventId } from '../core/event/event-id.ts';
-import type { BegunAct } from './audit/audit-ports.ts';
+import type { Fields } from './audit/record-act.ts';
 import type { CustomerRegistration } from './customers/customer-ports.ts';
 import type { StoredKey } from './keys/key-ports.ts';
 import type { Template } from './templates/template-ports.ts';
 import type { DecisionResult } from './threads/thread-decisions.ts';
 import type { ThreadChange } from './threads/thread-record-ports.ts';
-import type { WebhookView } from './webhooks/use-cases.ts';
 
 /** Entries of a list that are logged; beyond them only their number. */
 const MAX_TOLD = 100;
-
-export type Fields = Readonly<Record<string, unknown>>;
-
-/**
- * Fields that may name a person stay out of the audit log, which outlives the person's erasure: an address is replaced by
- * a digest that only shows whether two addresses are equal, and the feed has the words that people put on a thread.
- */
-const PERSONAL_FIELDS: ReadonlySet<string> = new Set([
-  'address',
-  'addresses',
-  'domains',
-  'labels',
-  'assignee',
-]);
-
-export function toAuditDetails(fields: Fields): Fields {
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => !PERSONAL_FIELDS.has(name)));
-}
-
-/** The first identifier that the act names, or else its address. */
-export function targetOf(what: Fields): Pick<BegunAct, 'target' | 'targetAddress'> {
-  const [, id] =
-    Object.entries(what).find(([name, value]) => name.endsWith('Id') && typeof value === 'string') ?? [];
-  if (typeof id === 'string') return { target: id };
-  const { address } = what;
-  const targetAddress = typeof address === 'string' ? address.trim().toLowerCase() : null;
-  return { target: null, targetAddress };
-}
 
 export function toSuppressionFields({ reason, since }: Suppression): Fields {
   return { reason, since };
@@ -76,9 +46,6 @@ export function toDecisionFields({ threadId, changed, decision }: DecisionResult
   return { threadId, changed, decisionId: decision?.id ?? null };
 }
 
-/** Not the whole address: many contain a token in their path. */
-export const hostOf = (url: string): string | null => (URL.canParse(url) ? new URL(url).host : null);
-
 /** Without its content. */
 export function toTemplateFields({ id, accountId, name, version }: Template): Fields {
   return { id, accountId, name, version };
@@ -94,27 +61,6 @@ export function toKeyFields({
   oldSecretUntil,
 }: StoredKey): Fields {
   return { id, name, rights, accounts, rateLimit, expiresAt, oldSecretUntil };
-}
-
-export function toWebhookFields({
-  id,
-  url,
-  pause,
-  position,
-  headerNames,
-  maxInFlight,
-  payload,
-}: WebhookView): Fields {
-  const state = pause === null ? 'active' : 'paused';
-  return {
-    id,
-    host: hostOf(url),
-    state,
-    position: formatEventId(position),
-    headerNames,
-    maxInFlight,
-    payload,
-  };
 }
 
 export const toClockFields = ({ databaseAt, jump }: ClockState): Fields => ({

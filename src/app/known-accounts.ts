@@ -1,7 +1,7 @@
-/** Refuses unknown accounts in lists and webhooks: a misspelt account must not look like one without data. */
+/** Refuses unknown accounts in lists: a misspelt account must not look like one without data. */
 import { ServiceError } from '../core/errors.ts';
 import type { Application } from './application.ts';
-import type { Account } from './base/basics.ts';
+import type { AccountsPorts } from '../platform/operation/seen-accounts.ts';
 
 type AccountLists = Pick<
   Application,
@@ -20,24 +20,16 @@ type AccountLists = Pick<
   | 'readStatistics'
   | 'listImports'
   | 'completeAddresses'
-  | 'createWebhook'
-  | 'changeWebhook'
   | 'createKey'
 >;
 
-export interface KnownAccountsPorts {
-  readonly accounts: ReadonlyMap<string, Account>;
-  /**
-   * True if anything is recorded for the account, as for one that was configured earlier, or that only other processes
-   * have. Throws `ServiceError('database_unavailable')`.
-   */
-  readonly isUsed: (accountId: string) => Promise<boolean>;
-}
-
 /** The lists, refusing unknown accounts; a configured account costs nothing. */
-export function refuseUnknownAccounts(ports: KnownAccountsPorts, lists: AccountLists): AccountLists {
+export function refuseUnknownAccounts(
+  { isKnown }: Pick<AccountsPorts, 'isKnown'>,
+  lists: AccountLists,
+): AccountLists {
   async function check(accountId: string | null): Promise<void> {
-    if (accountId === null || ports.accounts.has(accountId) || (await ports.isUsed(accountId))) return;
+    if (accountId === null || (await isKnown(accountId))) return;
     throw new ServiceError('unknown_account', { values: { value: accountId } });
   }
   return {
@@ -96,14 +88,6 @@ export function refuseUnknownAccounts(ports: KnownAccountsPorts, lists: AccountL
     async listImports(request) {
       await check(request.accountId);
       return lists.listImports(request);
-    },
-    async createWebhook(request) {
-      await check(request.accountId);
-      return lists.createWebhook(request);
-    },
-    async changeWebhook(id, change) {
-      await check(change.accountId ?? null);
-      return lists.changeWebhook(id, change);
     },
     async createKey(caller, request) {
       for (const accountId of request.accounts ?? []) await check(accountId);

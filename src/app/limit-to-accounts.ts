@@ -43,11 +43,6 @@ export function limitToAccounts(
     if (!(await accountOf.areWithin(ids, accounts))) throw new ServiceError('email_not_found');
   }
 
-  async function requireWebhook(id: string): Promise<void> {
-    const { accountId } = await application.readWebhook(id);
-    if (!sees(accountId)) throw new ServiceError('webhook_not_found');
-  }
-
   /** Requires access to an account that a request names. */
   function requireNamed(accountId: string): void {
     if (!sees(accountId)) throw new ServiceError('unknown_account', { values: { value: accountId } });
@@ -390,55 +385,6 @@ export function limitToAccounts(
     async retryQuarantined(id) {
       await require(accountOf.quarantined(id), 'quarantined_not_found');
       return application.retryQuarantined(id);
-    },
-
-    createWebhook: async (request) => {
-      const [only] = accounts;
-      if (request.accountId === null && accounts.length > 1) {
-        throw invalidRequest('missing', { field: 'account_id' });
-      }
-      const accountId = request.accountId ?? only ?? null;
-      if (accountId !== null) requireNamed(accountId);
-      return application.createWebhook({ ...request, accountId });
-    },
-    listWebhooks: (request) => application.listWebhooks({ ...request, within: accounts }),
-    async readWebhook(id) {
-      await requireWebhook(id);
-      return application.readWebhook(id);
-    },
-    async changeWebhook(id, change) {
-      await requireWebhook(id);
-      if (change.accountId === null) throw invalidRequest('missing', { field: 'account_id' });
-      if (change.accountId !== undefined) requireNamed(change.accountId);
-      return application.changeWebhook(id, change);
-    },
-    async deleteWebhook(id) {
-      await requireWebhook(id);
-      return application.deleteWebhook(id);
-    },
-    async pauseWebhook(id, keyId) {
-      await requireWebhook(id);
-      return application.pauseWebhook(id, keyId);
-    },
-    async resumeWebhook(id, keyId) {
-      await requireWebhook(id);
-      return application.resumeWebhook(id, keyId);
-    },
-    async replayWebhook(id, start) {
-      await requireWebhook(id);
-      return application.replayWebhook(id, start);
-    },
-    async rotateWebhookSecret(id, oldValidMs) {
-      await requireWebhook(id);
-      return application.rotateWebhookSecret(id, oldValidMs);
-    },
-    async testWebhook(id, signal) {
-      await requireWebhook(id);
-      return application.testWebhook(id, signal);
-    },
-    async listWebhookDeliveries(request) {
-      await requireWebhook(request.webhookId);
-      return application.listWebhookDeliveries(request);
     },
 
     readStatistics: async (request) => application.readStatistics(within(request)),

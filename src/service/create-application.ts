@@ -39,6 +39,8 @@ import { createWaitingSends } from '../adapters/postgres/send/waiting-sends.ts';
 import { createUploadStore } from '../adapters/postgres/uploads/upload-store.ts';
 import { createUsedAccounts } from '../adapters/postgres/accounts/used-accounts.ts';
 import type { Application } from '../app/application.ts';
+import type { OperationDeps } from '../app/operations.ts';
+import type { AccountsPorts } from '../platform/operation/seen-accounts.ts';
 import { checkClock, checkReadiness } from '../app/check-readiness.ts';
 import { createAuditReads } from '../app/audit/use-cases.ts';
 import { createKeys } from '../app/keys/manage-keys.ts';
@@ -110,11 +112,18 @@ export interface ApplicationParts {
   readonly wakeMailboxes: (accountId: string) => void;
 }
 
+export interface CreatedApplication {
+  readonly application: Application;
+  /** What declared operations stand on. */
+  readonly deps: OperationDeps;
+  readonly accounts: AccountsPorts;
+}
+
 /** The teardown waits for sends and requests under way. */
 export function createApplication(
   { parts, sending: { ports: sendPorts, comparing, operations }, secrets, wakeMailboxes }: ApplicationParts,
   teardown: Teardown,
-): Application {
+): CreatedApplication {
   const { config, logger, clock, guard, pool, callers, replica, instanceId, watch } = parts;
   const requireTime = guard.require;
   const requireCertainty = certaintyOf(parts);
@@ -301,7 +310,12 @@ export function createApplication(
     ...drafts,
     ...sendChanges,
   } satisfies Partial<Application>);
-  return {
+  const isUsed = createUsedAccounts(callers);
+  const accounts: AccountsPorts = {
+    defaultAccountId: config.accounts[0].id,
+    isKnown: (accountId) => parts.accounts.has(accountId) || isUsed(accountId),
+  };
+  const application: Application = {
     ...reads,
     ...threads,
     ...createThreadPageReads(threadPages),
@@ -314,29 +328,24 @@ export function createApplication(
     ...templates,
     ...mailboxes,
     ...events,
-    ...webhooks,
     ...apiKeys,
     ...createAuditReads(createAuditLog(callers)),
-    ...refuseUnknownAccounts(
-      { accounts: parts.accounts, isUsed: createUsedAccounts(callers) },
-      {
-        ...threads,
-        ...reads,
-        ...mailboxes,
-        ...events,
-        ...webhooks,
-        ...apiKeys,
-        ...createFolderCounter(reading),
-        ...createAssigneeReader(callers),
-        ...drafts,
-        ...templates,
-        ...unsubscribes,
-        ...createRefusedMerges(createRefusedMergeStore(callers)),
-        ...createAddresses(createKnownAddresses(reading), parts.accounts),
-        ...createStatistics(createStatisticsReader(reading), clock),
-        ...createImports(createImportLog(callers)),
-      },
-    ),
+    ...refuseUnknownAccounts(accounts, {
+      ...threads,
+      ...reads,
+      ...mailboxes,
+      ...events,
+      ...apiKeys,
+      ...createFolderCounter(reading),
+      ...createAssigneeReader(callers),
+      ...drafts,
+      ...templates,
+      ...unsubscribes,
+      ...createRefusedMerges(createRefusedMergeStore(callers)),
+      ...createAddresses(createKnownAddresses(reading), parts.accounts),
+      ...createStatistics(createStatisticsReader(reading), clock),
+      ...createImports(createImportLog(callers)),
+    }),
     readClock: () => guard.measure(),
     confirmClock: (keyId = null) => guard.trust(keyId),
     checkReadiness: () =>
@@ -349,4 +358,5 @@ export function createApplication(
         ...(replica === null ? {} : { replica: () => replica.check() }),
       }),
   };
+  return { application, deps: { clock, webhooks }, accounts };
 }

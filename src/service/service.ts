@@ -17,6 +17,7 @@ import { createFullLogger, hideInLogs } from '../adapters/telemetry/logger.ts';
 import type { Logger } from '../app/base/basics.ts';
 import { AccessLogWriter } from '../app/audit/access-log.ts';
 import { auditOperations } from '../app/audit-operations.ts';
+import { createOperationRunner } from '../platform/operation/run-operation.ts';
 import { KeyRing } from '../app/keys/key-ring.ts';
 import { createSecretHolders } from '../app/keys/secret-holders.ts';
 import { createLoginLink } from '../app/sessions/login-links.ts';
@@ -101,14 +102,17 @@ async function startParts(
   const { transports, spool, clock, pool, instanceId } = parts;
   const sending = await startSending(parts, security, teardown);
   signal?.throwIfAborted();
-  const created = createApplication(
+  const {
+    application: created,
+    deps,
+    accounts,
+  } = createApplication(
     { parts, sending, secrets, wakeMailboxes: (accountId) => mailboxes?.wake(accountId) },
     teardown,
   );
   const ready = createReadyWatch(created.checkReadiness, logger);
   const application = { ...created, checkReadiness: ready.checkReadiness };
 
-  const defaultAccountId = config.accounts[0].id;
   const now = () => performance.now();
   const keys = new KeyRing({ store: createKeyStore(pool), clock, now, logger });
   teardown.push(() => keys.close());
@@ -135,11 +139,13 @@ async function startParts(
     maxMs: config.sessionMaxHours * HOUR_MS,
   });
   teardown.push(() => sessions.close());
+  const acts = { security, log, logger };
   const [page, guide] = await Promise.all([findPage(), findGuide()]);
   const app = createHttpApp({
     application,
-    applicationOf: createViews({ application, accountOf: createAccountOf(pool), defaultAccountId }),
-    operationsOf: (actor, ofCaller) => auditOperations(ofCaller, { security, log, logger }, actor),
+    applicationOf: createViews({ application, accountOf: createAccountOf(pool), ...accounts }),
+    runOperation: createOperationRunner({ accounts, acts, deps }),
+    operationsOf: (actor, ofCaller) => auditOperations(ofCaller, acts, actor),
     access,
     observers: [
       ...observers,

@@ -9,10 +9,9 @@ import { createWebhookSealer } from '../adapters/webhooks/webhook-sealer.ts';
 import { traced } from '../app/base/tracing.ts';
 import { NO_METER, type Meter } from '../app/metrics/meter.ts';
 import type { EventFeed, FeedSignal } from '../app/events/event-ports.ts';
-import { createWebhooks } from '../app/webhooks/manage-webhooks.ts';
+import { createWebhooks, type Webhooks } from '../app/webhooks/webhooks.ts';
 import { isTaken } from '../app/webhooks/delivery-record.ts';
 import type { PostWebhook } from '../app/webhooks/delivery-ports.ts';
-import type { WebhookUseCases } from '../app/webhooks/use-cases.ts';
 import { startWebhookDeliverer } from '../worker/webhook-deliverer.ts';
 import { startWebhookKeeper } from '../worker/webhook-keeper.ts';
 import { followedBy } from './followed-by.ts';
@@ -25,7 +24,7 @@ export function startWebhooks(
   secrets: readonly string[],
   { feed, signal }: { readonly feed: EventFeed; readonly signal: FeedSignal },
   teardown: Teardown,
-): WebhookUseCases {
+): Webhooks {
   const { allow, timeoutMs, leaseMs } = config.webhooks;
   const targets = createTargetRules(allow);
   const poster = createWebhookPoster({ targets, timeoutMs, clock });
@@ -55,12 +54,10 @@ export function startWebhooks(
     clock,
     ids,
   });
-  const { createWebhook, changeWebhook, deleteWebhook, pauseWebhook, ...others } = webhooks;
-  const { resumeWebhook, replayWebhook, rotateWebhookSecret, ...reads } = others;
-  const writing = { createWebhook, changeWebhook, deleteWebhook, pauseWebhook };
+  const { create, change, delete: remove, pause, resume, replay, rotateSecret, ...others } = webhooks;
   return {
-    ...reads,
-    ...followedBy(deliverer.changed, { ...writing, resumeWebhook, replayWebhook, rotateWebhookSecret }),
+    ...others,
+    ...followedBy(deliverer.changed, { create, change, delete: remove, pause, resume, replay, rotateSecret }),
   };
 }
 

@@ -1,6 +1,6 @@
 /** Emails as the database gives them to the API, in both forms. */
 import { toEmailJson } from '../../src/adapters/http/emails/email-view.ts';
-import type { EmailJson } from '../../src/adapters/http/schemas/schemas.ts';
+import type { EmailJson } from '../../src/platform/schemas/schemas.ts';
 import type { EmailListingJson } from '../../src/adapters/http/emails/email-schemas.ts';
 import type { EmailDetail, EmailsJson, EmailSummary } from '../../src/app/emails/email-ports.ts';
 

@@ -8,6 +8,7 @@ import { createSpool } from '../../src/adapters/journal/spool.ts';
 import type { Application } from '../../src/app/application.ts';
 import type { Logger } from '../../src/app/base/basics.ts';
 import type { SessionUseCases } from '../../src/app/sessions/use-cases.ts';
+import { answerWithExample } from './example-operations.ts';
 import { makeTempFolder } from './temp-folder.ts';
 
 export const SECRET = 'test-secret';
@@ -39,6 +40,8 @@ export interface TestHttpAppOptions {
   readonly sessions?: SessionUseCases;
   readonly keys?: HttpAppOptions['keys'];
   readonly observers?: HttpAppOptions['observers'];
+  /** Default: declared operations answer with their examples. */
+  readonly runOperation?: HttpAppOptions['runOperation'];
   /** Default: true. */
   readonly followsRequests?: boolean;
   readonly tls?: HttpAppOptions['tls'];
@@ -59,6 +62,7 @@ export async function createTestHttpApp(options: TestHttpAppOptions): Promise<Te
   };
   const app = createHttpApp({
     application: options.application,
+    runOperation: options.runOperation ?? answerWithExample,
     spool: createSpool(root),
     secrets: options.secrets ?? [SECRET],
     ...(options.limits === undefined ? {} : { limits: options.limits }),

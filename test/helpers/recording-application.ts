@@ -42,11 +42,9 @@ import {
   sampleClaim,
   sampleEventId,
   sampleEvent,
-  sampleWebhook,
   sampleErasure,
   sampleRetention,
   sampleClock,
-  sampleDelivery,
   SAMPLE_KEY,
   sampleKey,
 } from './sample-records.ts';
@@ -220,17 +218,6 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
       (async function* () {
         yield { events: [sampleEvent], next: sampleEventId };
       })(),
-    createWebhook: async () => ({ webhook: sampleWebhook, secret: 'whsec_c2VjcmV0' }),
-    listWebhooks: async () => ({ webhooks: [sampleWebhook], nextCursor: null }),
-    readWebhook: async () => sampleWebhook,
-    changeWebhook: async () => sampleWebhook,
-    deleteWebhook: async () => undefined,
-    pauseWebhook: async () => sampleWebhook,
-    resumeWebhook: async () => sampleWebhook,
-    replayWebhook: async () => sampleWebhook,
-    rotateWebhookSecret: async () => ({ webhook: sampleWebhook, secret: 'whsec_c2VjcmV0' }),
-    testWebhook: async () => sampleDelivery,
-    listWebhookDeliveries: async () => ({ deliveries: [sampleDelivery], nextCursor: null }),
     listImports: async () => [
       {
         id: sampleEmail.id,

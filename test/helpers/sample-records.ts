@@ -1,4 +1,4 @@
-/** Results of use cases other than emails, for tests of the HTTP edge: accounts, customers, events, webhooks, keys. */
+/** Results of use cases other than emails, for tests of the HTTP edge: accounts, customers, events, keys. */
 import type { ClockState } from '../../src/app/base/clock-guard.ts';
 import type { Retention } from '../../src/app/erase/retention-ports.ts';
 import type { Erasure } from '../../src/app/erase/erasure-ports.ts';
@@ -9,8 +9,6 @@ import type { AmbiguousRule, CustomerRegistration } from '../../src/app/customer
 import type { QuarantinedMessage } from '../../src/app/mailboxes/mailbox-status-ports.ts';
 import type { Unsubscribe } from '../../src/app/unsubscribes/unsubscribe-ports.ts';
 import type { Suppression } from '../../src/core/delivery/suppression.ts';
-import type { WebhookView } from '../../src/app/webhooks/use-cases.ts';
-import type { Delivery } from '../../src/app/webhooks/webhook-ports.ts';
 import { IDS, sampleEmail } from './sample-emails.ts';
 
 export const SAMPLE_LATENCY = { emails: 7, meanMs: 640, medianMs: 410, p95Ms: 1900 };
@@ -122,31 +120,6 @@ export const sampleEvent: FeedEvent = {
     `"email_id":null,"thread_id":"${IDS.thread}","customer_id":null,"company_id":null,"historical":false,"author":null,"data":{}}`,
 };
 
-export const sampleWebhook: WebhookView = {
-  id: IDS.attachment,
-  createdAt: sampleEmail.date,
-  updatedAt: sampleEmail.date,
-  url: 'https://crm.example.com/hook',
-  description: '',
-  types: ['email.received'],
-  accountId: 'main',
-  customerId: null,
-  isHistorical: false,
-  payload: 'full',
-  maxInFlight: 1,
-  headerNames: ['Authorization'],
-  oldSecretUntil: null,
-  pause: { since: sampleEmail.date, reason: 'gone', detail: 'the answer was 410' },
-  position: sampleEvent.position,
-  readAt: sampleEmail.date,
-  beyond: {
-    delivered: [],
-    failed: [
-      { position: sampleEvent.position, attempts: 1, since: sampleEmail.date, dueAt: sampleEmail.date },
-    ],
-  },
-};
-
 export const sampleErasure: Erasure = {
   id: '0197f0a0-0000-7000-8000-000000000077',
   requestedAt: new Date('2026-01-31T12:00:00.000Z'),
@@ -166,19 +139,6 @@ export const sampleErasure: Erasure = {
     events: 31,
     webhook_deliveries: 0,
   },
-};
-
-export const sampleDelivery: Delivery = {
-  id: IDS.email,
-  eventId: sampleEventId,
-  type: 'email.received',
-  attempt: 1,
-  startedAt: sampleEmail.date,
-  durationMs: 12,
-  outcome: 'failed',
-  status: 410,
-  error: 'the answer was 410',
-  answer: '',
 };
 
 export const SAMPLE_KEY = `ewk_0123456789ab_${'s'.repeat(43)}`;

@@ -10,10 +10,10 @@ import { createEndpointRules } from '../../src/adapters/webhooks/endpoint-rules.
 import { createWebhookPoster } from '../../src/adapters/webhooks/post-webhook.ts';
 import { createTargetRules } from '../../src/adapters/webhooks/public-addresses.ts';
 import { createWebhookSealer } from '../../src/adapters/webhooks/webhook-sealer.ts';
-import { createWebhooks } from '../../src/app/webhooks/manage-webhooks.ts';
+import { createWebhooks, type Webhooks, type WebhookView } from '../../src/app/webhooks/webhooks.ts';
 import type { PostWebhook } from '../../src/app/webhooks/delivery-ports.ts';
-import type { CreateWebhookRequest, WebhookUseCases, WebhookView } from '../../src/app/webhooks/use-cases.ts';
 import { dayOf, formatEventId } from '../../src/core/event/event-id.ts';
+import { withEverything } from '../../src/core/keys/caller.ts';
 import { createIdSource } from '../../src/service/id-source.ts';
 import { startWebhookDeliverer, type WebhookDeliverer } from '../../src/worker/webhook-deliverer.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
@@ -24,6 +24,7 @@ import { waitUntil } from '../helpers/wait-until.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../helpers/webhook-receiver.ts';
 
 const HOUR_MS = 3_600_000;
+const CALLER = withEverything({ kind: 'secret', number: 1 });
 const API_SECRET = 'an API secret of the test';
 
 let database: TestDatabase;
@@ -74,7 +75,8 @@ async function startReceiver(): Promise<WebhookReceiver> {
   return made;
 }
 
-interface Node extends WebhookUseCases {
+interface Node {
+  readonly webhooks: Webhooks;
   readonly deliverer: WebhookDeliverer;
   /** Writes events, and has them numbered and announced. */
   happen(count: number, customerId?: string): Promise<readonly string[]>;
@@ -110,7 +112,7 @@ function startNode(
   const stop = () => (stopped ??= deliverer.stop().then(() => poster.close()));
   closing.push(stop);
   return {
-    ...webhooks,
+    webhooks,
     deliverer,
     stop,
     async happen(count, customerId) {
@@ -134,10 +136,10 @@ function startNode(
 
 async function create(
   node: Node,
-  request: Partial<CreateWebhookRequest> = {},
+  request: Partial<Parameters<Webhooks['create']>[0]> = {},
   to: WebhookReceiver = receiver,
 ): Promise<WebhookView> {
-  const { webhook, secret } = await node.createWebhook({
+  const { webhook, secret } = await node.webhooks.create({
     url: to.url,
     description: '',
     types: null,
@@ -157,26 +159,26 @@ async function create(
 
 /** Acts as the watch does when another process changed something. */
 const resume = async (node: Node, id: string) => {
-  await node.resumeWebhook(id);
+  await node.webhooks.resume(CALLER, id);
   node.deliverer.changed();
 };
 const paused = (node: Node, id: string) =>
-  waitUntil('it is paused', async () => (await node.readWebhook(id)).pause !== null);
+  waitUntil('it is paused', async () => (await node.webhooks.read(id)).pause !== null);
 const received = (count: number, from: WebhookReceiver = receiver) =>
   waitUntil(`${count} of ${from.received.length} came`, () => from.received.length >= count);
 const positionIs = (node: Node, id: string, eventId: string | undefined) =>
   waitUntil(
     `it is at ${eventId}`,
-    async () => formatEventId((await node.readWebhook(id)).position) === eventId,
+    async () => formatEventId((await node.webhooks.read(id)).position) === eventId,
   );
 /** Skips to the next attempt, whenever one is planned. */
 async function skipToAttempts(node: Node, id: string, count: number): Promise<void> {
   for (let attempt = receiver.received.length; attempt < count; attempt += 1) {
     await waitUntil('the failure is stored', async () => {
-      const { beyond } = await node.readWebhook(id);
+      const { beyond } = await node.webhooks.read(id);
       return (beyond.failed[0]?.attempts ?? 0) >= attempt;
     });
-    const { beyond, readAt } = await node.readWebhook(id);
+    const { beyond, readAt } = await node.webhooks.read(id);
     time.skip(Math.max(0, (beyond.failed[0]?.dueAt.getTime() ?? 0) - readAt.getTime()) + 1);
     // Claims expire by the database's clock, which does not skip.
     node.deliverer.wake();
@@ -211,16 +213,11 @@ describe('an endpoint that fails', () => {
     await received(1);
     await skipToAttempts(node, id, 17);
     await paused(node, id);
-    const { pause } = await node.readWebhook(id);
+    const { pause } = await node.webhooks.read(id);
     expect(pause).toMatchObject({ reason: 'failed', detail: `event ${happened[0]}: the answer was 500` });
     expect((time.clock().getTime() - begun) / HOUR_MS).toBeCloseTo(72, 0);
     expect(new Set(receiver.ids())).toEqual(new Set([happened[0]]));
-    const { deliveries } = await node.listWebhookDeliveries({
-      webhookId: id,
-      outcome: null,
-      limit: 100,
-      cursor: null,
-    });
+    const { deliveries } = await node.webhooks.deliveries(id, { outcome: null, limit: 100, cursor: null });
     expect(deliveries.map(({ attempt }) => attempt)).toEqual(
       Array.from({ length: 17 }, (_, index) => 17 - index),
     );
@@ -238,7 +235,7 @@ describe('an endpoint that fails', () => {
     await resume(node, id);
     await received(27);
     expect(receiver.ids().slice(17)).toEqual([...happened, ...more]);
-    expect((await node.readWebhook(watching)).pause).toBeNull();
+    expect((await node.webhooks.read(watching)).pause).toBeNull();
   });
 
   it('is not forgotten by a restart: attempts and their times go on', async () => {
@@ -249,21 +246,16 @@ describe('an endpoint that fails', () => {
     await received(1);
     await skipToAttempts(first, id, 3);
     await first.stop();
-    const { beyond } = await first.readWebhook(id);
+    const { beyond } = await first.webhooks.read(id);
     expect(beyond.failed).toMatchObject([{ attempts: 3 }]);
     const second = startNode();
     second.deliverer.wake();
     await skipToAttempts(second, id, 4);
     await waitUntil(
       'it is stored',
-      async () => (await second.readWebhook(id)).beyond.failed[0]?.attempts === 4,
+      async () => (await second.webhooks.read(id)).beyond.failed[0]?.attempts === 4,
     );
-    const { deliveries } = await second.listWebhookDeliveries({
-      webhookId: id,
-      outcome: null,
-      limit: 1,
-      cursor: null,
-    });
+    const { deliveries } = await second.webhooks.deliveries(id, { outcome: null, limit: 1, cursor: null });
     expect(deliveries[0]).toMatchObject({ attempt: 4 });
   });
 
@@ -273,7 +265,7 @@ describe('an endpoint that fails', () => {
     receiver.respond = (response) => void response.writeHead(429, { 'retry-after': '3600' }).end();
     await node.happen(20);
     await received(3);
-    await waitUntil('it is stored', async () => (await node.readWebhook(id)).beyond.failed.length === 3);
+    await waitUntil('it is stored', async () => (await node.webhooks.read(id)).beyond.failed.length === 3);
     time.skip(HOUR_MS / 2);
     node.deliverer.wake();
     await node.happen(1);
@@ -295,7 +287,7 @@ describe('an endpoint that fails', () => {
     const happened = await node.happen(2);
     await waitUntil(
       'it is stored',
-      async () => (await node.readWebhook(id)).beyond.failed[0]?.attempts === 1,
+      async () => (await node.webhooks.read(id)).beyond.failed[0]?.attempts === 1,
     );
     receiver.respond = (response) => void response.writeHead(204).end();
     time.skip(HOUR_MS);
@@ -311,7 +303,7 @@ describe('an endpoint that fails', () => {
     await node.happen(1);
     await waitUntil('it is under way', () => posts === 1);
     await node.stop();
-    expect(await node.readWebhook(id)).toMatchObject({ beyond: { delivered: [], failed: [] } });
+    expect(await node.webhooks.read(id)).toMatchObject({ beyond: { delivered: [], failed: [] } });
   });
 
   it('delays no other, whether it hangs or refuses', async () => {
@@ -357,9 +349,9 @@ describe('with several requests at a time', () => {
     await received(103);
     await waitUntil(
       'all are stored',
-      async () => (await node.readWebhook(id)).beyond.delivered.length === 99,
+      async () => (await node.webhooks.read(id)).beyond.delivered.length === 99,
     );
-    expect(formatEventId((await node.readWebhook(id)).position + 1)).toBe(bad);
+    expect(formatEventId((await node.webhooks.read(id)).position + 1)).toBe(bad);
     await node.stop();
     const before = receiver.received.length;
     expect(new Set(receiver.ids())).toEqual(new Set(happened.slice(0, 103)));
@@ -378,24 +370,24 @@ describe('a position', () => {
   it('before the first event that is kept pauses the webhook in sight, and is moved by hand', async () => {
     const node = startNode();
     const { id } = await create(node, { types: ['thread.updated'] });
-    await node.pauseWebhook(id);
+    await node.webhooks.pause(CALLER, id);
     await node.happen(3);
     const { rows } = await pool.query<{ forgotten: string; position: string }>('select * from event_clock');
     const day = dayOf(new Date());
     await pool.query('update event_clock set forgotten = $1', [(BigInt(day + 1) << 36n) - 1n]);
     try {
-      await expect(node.resumeWebhook(id)).rejects.toMatchObject({ code: 'events_expired' });
+      await expect(node.webhooks.resume(CALLER, id)).rejects.toMatchObject({ code: 'events_expired' });
       await pool.query('update webhooks set paused_at = null, pause_reason = null where id = $1', [id]);
       node.deliverer.changed();
       await paused(node, id);
-      expect((await node.readWebhook(id)).pause).toMatchObject({ reason: 'events_expired' });
-      await expect(node.replayWebhook(id, { since: new Date() })).rejects.toMatchObject({
+      expect((await node.webhooks.read(id)).pause).toMatchObject({ reason: 'events_expired' });
+      await expect(node.webhooks.replay(id, { since: new Date() })).rejects.toMatchObject({
         code: 'events_expired',
       });
     } finally {
       await pool.query('update event_clock set forgotten = $1', [rows[0]?.forgotten]);
     }
-    await node.replayWebhook(id, { after: '0000000000000000' });
+    await node.webhooks.replay(id, { after: '0000000000000000' });
     await resume(node, id);
     await received(3);
   });
@@ -411,7 +403,7 @@ describe('a position', () => {
     };
     await node.happen(1);
     await received(3);
-    await node.replayWebhook(id, { after: first ?? '' });
+    await node.webhooks.replay(id, { after: first ?? '' });
     node.deliverer.changed();
     receiver.respond = (response) => void response.writeHead(204).end();
     answer();
@@ -436,7 +428,7 @@ describe('secrets', () => {
     fresh.deliverer.wake();
     await fresh.happen(1);
     await received(3);
-    expect((await fresh.readWebhook(id)).pause).toBeNull();
+    expect((await fresh.webhooks.read(id)).pause).toBeNull();
   });
 
   it('that no process can open pause the webhook after some minutes, and a new one repairs it', async () => {
@@ -447,15 +439,15 @@ describe('secrets', () => {
     other.deliverer.wake();
     const happened = await other.happen(1);
     await waitUntil('it looked', () => statements.filter((name) => name === 'claim-webhooks').length > 2);
-    expect((await other.readWebhook(id)).pause).toBeNull();
+    expect((await other.webhooks.read(id)).pause).toBeNull();
     await pool.query(`update webhook_positions set lease_until = now() - interval '6 minutes'`);
     other.deliverer.wake();
     await paused(other, id);
-    expect((await other.readWebhook(id)).pause?.reason).toBe('secret_unreadable');
-    await expect(other.changeWebhook(id, { payload: 'thin' })).rejects.toMatchObject({
+    expect((await other.webhooks.read(id)).pause?.reason).toBe('secret_unreadable');
+    await expect(other.webhooks.change(id, { payload: 'thin' })).rejects.toMatchObject({
       code: 'webhook_secret_unreadable',
     });
-    const { secret } = await other.rotateWebhookSecret(id, 0);
+    const { secret } = await other.webhooks.rotateSecret(id, 0);
     receiver.secret = secret;
     await resume(other, id);
     await received(1);
@@ -467,7 +459,7 @@ describe('the cost', () => {
   it('of a backlog of thousands is some statements, and its order is kept', { tags: ['long'] }, async () => {
     const node = startNode();
     const { id } = await create(node, { types: ['thread.updated'] });
-    await node.pauseWebhook(id);
+    await node.webhooks.pause(CALLER, id);
     node.deliverer.changed();
     const happened = await node.happen(3000);
     statements = [];

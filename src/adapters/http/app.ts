@@ -6,9 +6,13 @@ import { randomUUID } from 'node:crypto';
 import Fastify from 'fastify';
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { OPERATIONS, type OperationDeps } from '../../app/operations.ts';
+import type { RunOperation } from '../../platform/operation/run-operation.ts';
+import { registerOperation } from './operations/register-operation.ts';
 import { actAsPerson } from '../../app/act-as-person.ts';
 import type { Application } from '../../app/application.ts';
-import type { HttpActor, Operations } from '../../app/audit-operations.ts';
+import type { Operations } from '../../app/audit-operations.ts';
+import type { HttpActor } from '../../app/audit/record-act.ts';
 import type { Clock, Logger } from '../../app/base/basics.ts';
 import { FOLLOWING_IS_CHEAP } from '../../app/base/request-scope.ts';
 import type { CertificateSource } from '../../app/base/tls.ts';
@@ -70,7 +74,7 @@ import { registerReplyRoutes } from './reply/reply.ts';
 import { createSendInput } from './send/send-input.ts';
 import { registerSendRoutes } from './send/send.ts';
 import { registerSendBatchRoutes } from './send/send-batch.ts';
-import { describeUnknownOutcome } from './schemas/unknown-outcome.ts';
+import { describeUnknownOutcome } from '../../platform/schemas/unknown-outcome.ts';
 import { registerDeletionRoutes } from './erase/deletions.ts';
 import { registerErasureRoutes } from './erase/erasures.ts';
 import { registerRetentionRoutes } from './erase/retention.ts';
@@ -88,8 +92,6 @@ import { registerUploadRoutes } from './uploads/uploads.ts';
 import { requireHttps, setAnswerHeaders } from './connections/security-headers.ts';
 import { registerUnsubscribePage } from './unsubscribes/unsubscribe-page.ts';
 import { registerUnsubscribeRoutes } from './unsubscribes/unsubscribes.ts';
-import { registerWebhookActRoutes } from './webhooks/webhook-acts.ts';
-import { registerWebhookRoutes } from './webhooks/webhooks.ts';
 import { buildValidator } from './body/lazy-validation.ts';
 import { toValidationError } from './body/validation.ts';
 import { refuseUnstorable } from './body/refuse-unstorable.ts';
@@ -98,7 +100,9 @@ export interface HttpAppOptions {
   readonly application: Application;
   /** The application as a caller may use it; default: `application`, which hides nothing. */
   readonly applicationOf?: (caller: Caller) => Application;
-  /** Operations on behalf of an actor; default: those of the caller's application, which are attributed to no actor. */
+  /** Runs declared operations; default: they can't be called. */
+  readonly runOperation?: RunOperation<OperationDeps>;
+  /** Other operations on behalf of an actor; default: those of the caller's application, which are attributed to no actor. */
   readonly operationsOf?: (actor: HttpActor, application: Application) => Operations;
   /** Accepted besides the secrets; default: none. */
   readonly keys?: Pick<KeyRing, 'find' | 'refresh'>;
@@ -142,6 +146,10 @@ export interface HttpApp {
   /** Stops taking requests, in steps. */
   readonly shutdown: Pick<Shutdown, 'beginDrain' | 'turnAway' | 'taken' | 'end'>;
 }
+
+const refuseToRun: RunOperation<OperationDeps> = async () => {
+  throw new Error('no operation can be called');
+};
 
 /** Accepts no key. */
 const NO_KEYS: Pick<KeyRing, 'find' | 'refresh'> = { find: () => null, refresh: () => Promise.resolve() };
@@ -284,7 +292,7 @@ function registerRoutes(
   context: HttpContext,
   authenticate: onRequestHookHandler,
   routes: RouteTable,
-  { mcp, guide = null }: HttpAppOptions,
+  { mcp, guide = null, runOperation = refuseToRun }: HttpAppOptions,
 ): void {
   registerHealthRoutes(app, context);
   registerDocumentRoutes(app, context, routes, guide);
@@ -324,12 +332,11 @@ function registerRoutes(
     registerEmailRoutes(secured, context);
     registerSafeHtmlRoutes(secured, context);
     registerEventRoutes(secured, context);
-    registerWebhookRoutes(secured, context);
+    for (const operation of OPERATIONS) registerOperation(secured, context, operation, runOperation);
     registerKeyRoutes(secured, context);
     registerAuditRoutes(secured, context);
     registerStatisticsRoutes(secured, context);
     registerImportRoutes(secured, context);
-    registerWebhookActRoutes(secured, context);
     registerPlacementRoutes(secured, context);
     registerRefusedMergeRoutes(secured, context);
     registerAttachmentRoutes(secured, context);

@@ -4,7 +4,7 @@ import type { AccountFilter } from '../base/account-filter.ts';
 import type { EmailsJson } from '../emails/email-ports.ts';
 import type { AuthVerdict } from '../../core/message/authentication.ts';
 import type { SearchQuery } from '../../core/search/query.ts';
-import type { ThreadStatus } from './thread-record-ports.ts';
+import type { ThreadStatus } from '../../core/thread/thread-work.ts';
 import type { AddressView } from '../emails/email-ports.ts';
 import type { Place } from '../base/paging.ts';
 

@@ -11,14 +11,7 @@ import type { SuggestedCounterparty } from '../../core/message/suggested-counter
 import type { Metadata } from '../../core/message/tags.ts';
 import type { EmailState } from '../../core/delivery/states.ts';
 import type { LinkRule } from '../../core/thread/place-inbound.ts';
-
-export const THREAD_STATUSES = ['open', 'done'] as const;
-export type ThreadStatus = (typeof THREAD_STATUSES)[number];
-
-/** Labels of a thread, as a person sets them; each is a row that the list walks. */
-export const MAX_THREAD_LABELS = 20;
-/** Characters of a label. */
-export const MAX_LABEL_CHARS = 64;
+import type { ThreadStatus, ThreadWork } from '../../core/thread/thread-work.ts';
 
 /** The reason for the customer or company of a thread. `operator`: it was chosen by hand. `explicit`: a send named it. */
 export const THREAD_CUSTOMER_SOURCES = ['operator', 'explicit', 'address', 'domain'] as const;
@@ -27,7 +20,7 @@ export const THREAD_COMPANY_SOURCES = ['operator', 'explicit', 'registration'] a
 /** Why a send waits for a person. */
 export const UNDELIVERED_REASONS = ['failed', 'unknown', 'refused', 'bounced'] as const;
 
-export interface ThreadRecord {
+export interface ThreadRecord extends ThreadWork {
   readonly id: string;
   readonly accountId: string;
   /** The subject of the first email. */
@@ -45,12 +38,6 @@ export interface ThreadRecord {
   /** Sends that were not delivered, or perhaps not, and that were not dealt with. */
   readonly undelivered: number;
   readonly hasAttachments: boolean;
-  readonly status: ThreadStatus;
-  /** The id of a key; null: not assigned. */
-  readonly assignee: string | null;
-  readonly assigneeName: string | null;
-  /** Sorted. */
-  readonly labels: readonly string[];
   readonly firstActivityAt: Date;
   readonly lastActivityAt: Date;
   /** Changes whenever status, assignee, labels, customer or company change. */

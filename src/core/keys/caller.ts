@@ -13,6 +13,10 @@ export interface Caller {
   readonly rateLimit?: number | null;
 }
 
+/** The key of the caller, which what it does names as its author; null: it has none. */
+export const keyIdOf = ({ author }: Pick<Caller, 'author'>): string | null =>
+  author.kind === 'key' ? author.id : null;
+
 /** A caller with all rights on all accounts, such as one that presents `API_SECRET`. */
 export const withEverything = (author: Author): Caller => ({
   author,

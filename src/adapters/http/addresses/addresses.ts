@@ -2,9 +2,9 @@
 import { MAX_COMPLETED } from '../../../app/addresses/use-cases.ts';
 import { MAX_QUERY_CHARS } from '../../../core/search/query.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
-import { errorResponses } from '../schemas/error-schemas.ts';
-import { AccountId, ACCOUNT_QUERY_ERRORS } from '../schemas/page-schemas.ts';
-import { jsonResponse, NullableUuid, record, Timestamp } from '../schemas/schemas.ts';
+import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
+import { AccountId, ACCOUNT_QUERY_ERRORS } from '../../../platform/schemas/page-schemas.ts';
+import { jsonResponse, NullableUuid, record, Timestamp } from '../../../platform/schemas/schemas.ts';
 
 const DEFAULT_LIMIT = 10;
 

@@ -7,8 +7,8 @@ import type { Logger } from '../../../app/base/basics.ts';
 import { invalidRequest, ServiceError, type ErrorCode } from '../../../core/errors.ts';
 import type { HttpLimits } from '../connections/limits.ts';
 import type { LingeringClose } from '../connections/lingering-close.ts';
-import { toNewEmailJson } from '../schemas/new-email.ts';
-import { mayBeUnknown } from '../schemas/unknown-outcome.ts';
+import { toNewEmailJson } from '../../../platform/schemas/new-email.ts';
+import { mayBeUnknown } from '../../../platform/schemas/unknown-outcome.ts';
 import { closeAfterAnswer, drainRest } from '../body/request-body.ts';
 import { setAnswerHeaders } from '../connections/security-headers.ts';
 

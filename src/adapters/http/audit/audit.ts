@@ -1,9 +1,9 @@
 /** GET /api/audit: who asked for what, and with what result. */
 import type { HttpContext, HttpServer } from '../answers/context.ts';
-import { AuthorSchema, toAuthorJson } from '../schemas/author.ts';
-import { errorResponses } from '../schemas/error-schemas.ts';
-import { PAGE_PARAMETERS, pageSchema, toPageRequest } from '../schemas/page-schemas.ts';
-import { jsonResponse, record, Timestamp, toMoment } from '../schemas/schemas.ts';
+import { AuthorSchema, toAuthorJson } from '../../../platform/schemas/author.ts';
+import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
+import { PAGE_PARAMETERS, pageSchema, toPageRequest } from '../../../platform/schemas/page-schemas.ts';
+import { jsonResponse, record, Timestamp, toMoment } from '../../../platform/schemas/schemas.ts';
 
 const AuditEntrySchema = record('AuditEntry', {
   id: { type: 'string', pattern: '^[0-9]+$', description: 'Increasing number.' },

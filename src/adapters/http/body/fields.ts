@@ -4,7 +4,7 @@
  */
 import { invalidRequest, ServiceError, TYPE_TEXTS } from '../../../core/errors.ts';
 import { unknownName } from '../../../core/unknown-name.ts';
-import { UUID_PATTERN } from '../schemas/schemas.ts';
+import { UUID_PATTERN } from '../../../platform/schemas/schemas.ts';
 
 const UUID = new RegExp(UUID_PATTERN);
 

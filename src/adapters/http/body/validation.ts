@@ -4,7 +4,7 @@ import { invalidRequest, ServiceError, TYPE_SEPARATOR, TYPE_TEXTS } from '../../
 import { ONE_LINE_PATTERN, TRIMMED_LINE_PATTERN } from '../../../core/one-line.ts';
 import { unknownName } from '../../../core/unknown-name.ts';
 import { fieldPath } from '../../../core/storable-text.ts';
-import { UUID_PATTERN } from '../schemas/schemas.ts';
+import { UUID_PATTERN } from '../../../platform/schemas/schemas.ts';
 
 const LINE_PATTERNS: ReadonlySet<string> = new Set([ONE_LINE_PATTERN, TRIMMED_LINE_PATTERN]);
 

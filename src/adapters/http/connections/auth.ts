@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
-import type { HttpActor } from '../../../app/audit-operations.ts';
+import type { HttpActor } from '../../../app/audit/record-act.ts';
 import type { AccessLog } from '../../../app/audit/access-log.ts';
 import type { KeyRing, ShownKey } from '../../../app/keys/key-ring.ts';
 import { createSecretHolders, createSecretMatcher } from '../../../app/keys/secret-holders.ts';

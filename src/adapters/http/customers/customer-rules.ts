@@ -3,7 +3,7 @@
  * several customers claim them: GET /api/customers/ambiguous and /api/customers/ambiguous/emails.
  */
 import type { HttpContext, HttpServer } from '../answers/context.ts';
-import { LONG_PAGE_PARAMETERS, toPageRequest, PAGE_ERRORS } from '../schemas/page-schemas.ts';
+import { LONG_PAGE_PARAMETERS, toPageRequest, PAGE_ERRORS } from '../../../platform/schemas/page-schemas.ts';
 import {
   AddressClaim,
   AmbiguousClaimsSchema,
@@ -20,8 +20,8 @@ import {
 import { EmailListings } from '../emails/email-schemas.ts';
 import { invalidRequest } from '../../../core/errors.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody, smallJsonBody } from '../body/json-body.ts';
-import { errorResponses } from '../schemas/error-schemas.ts';
-import { CustomerParams, jsonResponse, NullableUuid, Uuid } from '../schemas/schemas.ts';
+import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
+import { CustomerParams, jsonResponse, NullableUuid, Uuid } from '../../../platform/schemas/schemas.ts';
 
 /** Enough for the allowed number of addresses and domains, with room for names. */
 const MAX_BODY_BYTES = 512 * 1024;

@@ -11,8 +11,8 @@ import type {
 } from '../../../app/customers/customer-ports.ts';
 import { MAX_COUNTED } from '../../../app/customers/customer-ports.ts';
 import { MAX_SHOWN_NAME_CHARS } from '../../../core/address/display-name.ts';
-import { AccountId, pageSchema } from '../schemas/page-schemas.ts';
-import { NullableTimestamp, NullableUuid, record, Uuid } from '../schemas/schemas.ts';
+import { AccountId, pageSchema } from '../../../platform/schemas/page-schemas.ts';
+import { NullableTimestamp, NullableUuid, record, Uuid } from '../../../platform/schemas/schemas.ts';
 
 /** Maximum characters of a name. The same as in core/address/display-name.ts, which cuts names from mail. */
 export const CustomerName = {

@@ -6,11 +6,11 @@ import {
   pageSchema,
   toPageRequest,
   PAGE_ERRORS,
-} from '../schemas/page-schemas.ts';
-import { errorResponses } from '../schemas/error-schemas.ts';
+} from '../../../platform/schemas/page-schemas.ts';
+import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
 import { MAX_QUERY_CHARS } from '../../../core/search/query.ts';
 import { CustomerSchema, CustomersSchema, toCustomerJson, toCustomerListingJson } from './customer-view.ts';
-import { CustomerParams, Direction, Email, jsonResponse, toMoment } from '../schemas/schemas.ts';
+import { CustomerParams, Direction, Email, jsonResponse, toMoment } from '../../../platform/schemas/schemas.ts';
 
 const CustomerQuery = {
   type: 'object',

@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Right } from '../../../core/keys/rights.ts';
-import { codesOf } from '../schemas/error-schemas.ts';
+import { codesOf } from '../../../platform/schemas/error-schemas.ts';
 
 export type Node = Record<string, unknown>;
 export type Media = Record<string, { readonly schema: Node; example?: unknown; examples?: Node }>;

@@ -8,8 +8,8 @@ import { createErrorHandler } from '../answers/error-handler.ts';
 import { createGuide, GUIDE_STYLE } from './guide.ts';
 import { buildOpenApiDocument } from './openapi.ts';
 import type { RouteTable } from './route-table.ts';
-import { errorResponses } from '../schemas/error-schemas.ts';
-import { jsonResponse } from '../schemas/schemas.ts';
+import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
+import { jsonResponse } from '../../../platform/schemas/schemas.ts';
 
 const DOCUMENT_PATH = '/api/openapi.json';
 const PAGE_PATH = '/api/docs';

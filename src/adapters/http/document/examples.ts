@@ -2,7 +2,7 @@
  * Examples for the OpenAPI document, composed from field values (example-values.ts): so an answer shows every field of its schema, except
  * fields that exclude each other.
  */
-import { MAX_THREAD_LABELS } from '../../../app/threads/thread-record-ports.ts';
+import { MAX_THREAD_LABELS } from '../../../core/thread/thread-work.ts';
 import { MAX_CUSTOMER_ADDRESSES } from '../../../core/customer/limits.ts';
 import {
   ERRORS,
@@ -13,7 +13,7 @@ import {
   type ErrorCode,
 } from '../../../core/errors.ts';
 import { MAX_WEBHOOKS } from '../../../core/webhook/webhook.ts';
-import { codesOf } from '../schemas/error-schemas.ts';
+import { codesOf } from '../../../platform/schemas/error-schemas.ts';
 import { ATTACHMENT, EMAIL, EVENT_ID, LATER, REPLY } from './example-story.ts';
 import { EXAMPLE_VALUES } from './example-values.ts';
 import { operationsOf, rightOf, type Media, type Operation, type Paths } from './components.ts';
@@ -186,7 +186,7 @@ interface Schema {
 }
 
 /** `name` is the name of the field, with its title before it, or the media type. */
-function exampleOf(schema: Schema, operationId: string, name: string, title = ''): unknown {
+export function exampleOf(schema: Schema, operationId: string, name: string, title = ''): unknown {
   const keys = [
     `${operationId}.${title}.${name}`,
     `${operationId}.${name}`,

@@ -7,7 +7,7 @@ import { invalidRequest, ServiceError } from '../../../core/errors.ts';
 import type { SendRequest } from '../../../app/send/use-cases.ts';
 import type { HttpLimits } from '../connections/limits.ts';
 import { ForwardBody, readFlag, readQuoting, readReplyBody } from '../reply/reply-body.ts';
-import { Uuid } from '../schemas/schemas.ts';
+import { Uuid } from '../../../platform/schemas/schemas.ts';
 import { readText, readUuid, refuseUnknown, toFields, wrongType, type Fields } from '../body/fields.ts';
 import { AttachmentBody, readAttachments, type EmailJson } from '../send/attachment-body.ts';
 import { readSendBody, readSendFields, SendBody } from '../send/send-body.ts';

@@ -19,15 +19,15 @@ import { JSON_BODY_ERRORS, optionalJsonBody, refuseOtherMedia } from '../body/js
 import { toAttachmentJson } from '../emails/email-view.ts';
 import { Kind } from '../reply/reply.ts';
 import { NullableLanguage, NullableTimeZone } from '../reply/reply-body.ts';
-import { NullableKeyAuthor } from '../schemas/author.ts';
-import { DELETION_ERRORS, errorResponses } from '../schemas/error-schemas.ts';
+import { NullableKeyAuthor } from '../../../platform/schemas/author.ts';
+import { DELETION_ERRORS, errorResponses } from '../../../platform/schemas/error-schemas.ts';
 import {
   AccountId,
   PAGE_PARAMETERS,
   pageSchema,
   toPageRequest,
   PAGE_ERRORS,
-} from '../schemas/page-schemas.ts';
+} from '../../../platform/schemas/page-schemas.ts';
 import {
   attachmentProperties,
   jsonResponse,
@@ -36,7 +36,7 @@ import {
   record,
   Timestamp,
   Uuid,
-} from '../schemas/schemas.ts';
+} from '../../../platform/schemas/schemas.ts';
 import { REPLAYED_HEADER } from '../send/idempotency-key.ts';
 import { prefersAsync } from '../send/prefer.ts';
 import { answerSend, PreferHeader, SEND_ERRORS, SEND_RESPONSES } from '../send/send-answer.ts';

@@ -7,8 +7,8 @@ import {
   STORED_FILE_QUERY,
   STORED_FILE_RESPONSES,
 } from '../answers/stored-file.ts';
-import { errorResponses } from '../schemas/error-schemas.ts';
-import { Uuid } from '../schemas/schemas.ts';
+import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
+import { Uuid } from '../../../platform/schemas/schemas.ts';
 
 const AttachmentParams = {
   type: 'object',

@@ -5,7 +5,7 @@ import {
   AUTH_VERDICTS,
   type MailAuthentication,
 } from '../../../core/message/authentication.ts';
-import { record } from '../schemas/schemas.ts';
+import { record } from '../../../platform/schemas/schemas.ts';
 
 const Outcome = {
   title: 'AuthenticationOutcome',

@@ -16,7 +16,7 @@ import {
   record,
   Timestamp,
   Uuid,
-} from '../schemas/schemas.ts';
+} from '../../../platform/schemas/schemas.ts';
 import {
   Attempt,
   Automatic,

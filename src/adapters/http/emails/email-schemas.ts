@@ -16,10 +16,10 @@ import {
   record,
   Timestamp,
   Uuid,
-} from '../schemas/schemas.ts';
-import { NullableKeyAuthor } from '../schemas/author.ts';
+} from '../../../platform/schemas/schemas.ts';
+import { NullableKeyAuthor } from '../../../platform/schemas/author.ts';
 import { NullableVerdict } from './authentication-schema.ts';
-import { pageSchema } from '../schemas/page-schemas.ts';
+import { pageSchema } from '../../../platform/schemas/page-schemas.ts';
 
 export const SmtpReply = record('SmtpReply', {
   code: { type: 'integer', minimum: 200, maximum: 599 },

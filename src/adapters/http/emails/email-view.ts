@@ -7,7 +7,7 @@ import { formatMessageId } from '../../../core/message/message-id.ts';
 import type { DeliveryReport } from '../../../core/delivery/delivery-report.ts';
 import type { Reply } from '../../../core/delivery/states.ts';
 import type { MailSource, VariantDetail, VariantView } from '../../../app/emails/variant-view.ts';
-import type { EmailJson } from '../schemas/schemas.ts';
+import type { EmailJson } from '../../../platform/schemas/schemas.ts';
 import type { VariantDetailJson } from './variant-schema.ts';
 
 /** Callers rely on these fields and their order: no other, and none left out. */

@@ -8,8 +8,8 @@ import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { toVariantDetailJson } from './email-view.ts';
 import { FILE_HEADERS, sendFile } from '../answers/file-response.ts';
 import { EmailDetailSchema, toEmailDetailJson } from './email-detail.ts';
-import { errorResponses } from '../schemas/error-schemas.ts';
-import { EmailParams, jsonResponse, Uuid } from '../schemas/schemas.ts';
+import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
+import { EmailParams, jsonResponse, Uuid } from '../../../platform/schemas/schemas.ts';
 import { VariantDetailSchema } from './variant-schema.ts';
 
 const VariantParams = {

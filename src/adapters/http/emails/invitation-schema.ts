@@ -11,7 +11,7 @@ import {
   type CalendarTime,
 } from '../../../core/calendar/invitation.ts';
 import type { AuthVerdict } from '../../../core/message/authentication.ts';
-import { AddressObject, record, Timestamp, Uuid } from '../schemas/schemas.ts';
+import { AddressObject, record, Timestamp, Uuid } from '../../../platform/schemas/schemas.ts';
 
 const CalendarTimeSchema = record('CalendarTime', {
   local: {

@@ -4,8 +4,8 @@ import type { SafeHtmlView } from '../../../app/emails/safe-html-view.ts';
 import type { RemovedKind } from '../../../core/html/removed.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { MAIL_THEMES, sendMailDocument, wantsDocument } from './mail-document.ts';
-import { errorResponses } from '../schemas/error-schemas.ts';
-import { EmailParams, record, Timestamp, Uuid } from '../schemas/schemas.ts';
+import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
+import { EmailParams, record, Timestamp, Uuid } from '../../../platform/schemas/schemas.ts';
 
 const count = (description: string) => ({ type: 'integer', minimum: 0, description }) as const;
 

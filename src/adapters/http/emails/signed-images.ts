@@ -4,8 +4,8 @@
  */
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { FILE_HEADERS, sendFile } from '../answers/file-response.ts';
-import { errorResponses } from '../schemas/error-schemas.ts';
-import { Uuid } from '../schemas/schemas.ts';
+import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
+import { Uuid } from '../../../platform/schemas/schemas.ts';
 
 const ImageQuery = {
   type: 'object',

@@ -1,7 +1,7 @@
 /** JSON schema of variants: messages that are an email in other bytes. */
 import type { XStatic } from 'typebox/schema';
 import { MAIL_WAYS } from '../../../app/emails/variant-view.ts';
-import { record, Timestamp, Uuid } from '../schemas/schemas.ts';
+import { record, Timestamp, Uuid } from '../../../platform/schemas/schemas.ts';
 
 const Source = record('ReceivedBy', {
   way: { type: 'string', enum: MAIL_WAYS },

@@ -1,8 +1,8 @@
 /** DELETE /api/emails/{id} and /api/threads/{id}. */
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody } from '../body/json-body.ts';
-import { DryRun } from '../schemas/dry-run.ts';
-import { DELETION_ERRORS, errorResponses } from '../schemas/error-schemas.ts';
+import { DryRun } from '../../../platform/schemas/dry-run.ts';
+import { DELETION_ERRORS, errorResponses } from '../../../platform/schemas/error-schemas.ts';
 import {
   EmailParams,
   jsonResponse,
@@ -10,7 +10,7 @@ import {
   record,
   ThreadParams,
   Uuid,
-} from '../schemas/schemas.ts';
+} from '../../../platform/schemas/schemas.ts';
 
 const DeletionDryRun = DryRun(
   'True: nothing is deleted; the response contains the number of emails that would be deleted, or the error.',

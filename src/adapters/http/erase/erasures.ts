@@ -2,8 +2,8 @@
 import { ERASED_KINDS, type Erased as Counts, type Erasure } from '../../../app/erase/erasure-ports.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { JSON_BODY_ERRORS, smallJsonBody } from '../body/json-body.ts';
-import { DryRun } from '../schemas/dry-run.ts';
-import { errorResponses } from '../schemas/error-schemas.ts';
+import { DryRun } from '../../../platform/schemas/dry-run.ts';
+import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
 import {
   jsonResponse,
   NullableTimestamp,
@@ -11,7 +11,7 @@ import {
   record,
   Timestamp,
   Uuid,
-} from '../schemas/schemas.ts';
+} from '../../../platform/schemas/schemas.ts';
 
 const MAX_ADDRESS_CHARS = 1000;
 

@@ -3,9 +3,9 @@ import type { XStatic } from 'typebox/schema';
 import type { Retention } from '../../../app/erase/retention-ports.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { JSON_BODY_ERRORS, smallJsonBody } from '../body/json-body.ts';
-import { DryRun } from '../schemas/dry-run.ts';
-import { DELETION_ERRORS, errorResponses } from '../schemas/error-schemas.ts';
-import { jsonResponse, NullableTimestamp, record, Timestamp } from '../schemas/schemas.ts';
+import { DryRun } from '../../../platform/schemas/dry-run.ts';
+import { DELETION_ERRORS, errorResponses } from '../../../platform/schemas/error-schemas.ts';
+import { jsonResponse, NullableTimestamp, record, Timestamp } from '../../../platform/schemas/schemas.ts';
 
 const DueThreadsSchema = record('DueThreads', {
   account_id: { type: 'string' },

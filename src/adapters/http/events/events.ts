@@ -13,27 +13,16 @@ import { RequestSlots } from '../body/request-slots.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { leavePlace } from '../connections/caller-shares.ts';
 import { cutStalledReader } from '../connections/stalled-reader.ts';
-import { AccountId } from '../schemas/page-schemas.ts';
-import { NullableKeyAuthor } from '../schemas/author.ts';
-import { errorResponses } from '../schemas/error-schemas.ts';
-import { jsonResponse, NullableUuid, record, Timestamp, Uuid } from '../schemas/schemas.ts';
+import { AccountId } from '../../../platform/schemas/page-schemas.ts';
+import { NullableKeyAuthor } from '../../../platform/schemas/author.ts';
+import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
+import { EventId, EventTypeName } from '../../../platform/schemas/event-schemas.ts';
+import { jsonResponse, NullableUuid, record, Timestamp, Uuid } from '../../../platform/schemas/schemas.ts';
 
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1000;
 const MAX_WAIT_S = 60;
 
-export const EventId = {
-  title: 'EventId',
-  $comment: 'Position of an event in the feed. Opaque; ids sort as text in feed order.',
-  type: 'string',
-  pattern: '^[0-9a-f]{16}$',
-} as const;
-export const EventTypeName = {
-  title: 'EventType',
-  $comment: 'Type of the event; the [guide](/api/docs/events) describes each. New types may be added.',
-  type: 'string',
-  enum: EVENT_TYPES,
-} as const;
 const NullableText = { type: ['string', 'null'] } as const;
 
 const EventSchema = record('Event', {

@@ -3,8 +3,8 @@ import type { XStatic } from 'typebox/schema';
 import type { ClockJump, ClockState } from '../../../app/base/clock-guard.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody } from '../body/json-body.ts';
-import { errorResponses } from '../schemas/error-schemas.ts';
-import { jsonResponse, NullableTimestamp, record, Timestamp } from '../schemas/schemas.ts';
+import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
+import { jsonResponse, NullableTimestamp, record, Timestamp } from '../../../platform/schemas/schemas.ts';
 
 const ClockSchema = record('Clock', {
   database_at: { ...Timestamp, description: 'Time of the database, which decides what is due.' },

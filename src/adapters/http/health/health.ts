@@ -3,8 +3,8 @@ import type { Readiness } from '../../../app/check-readiness.ts';
 import { ERRORS, ServiceError } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { RETRY_AFTER_SECONDS } from '../answers/error-handler.ts';
-import { ErrorBody, errorResponses, RETRY_AFTER } from '../schemas/error-schemas.ts';
-import { jsonResponse, record, Timestamp } from '../schemas/schemas.ts';
+import { ErrorBody, errorResponses, RETRY_AFTER } from '../../../platform/schemas/error-schemas.ts';
+import { jsonResponse, record, Timestamp } from '../../../platform/schemas/schemas.ts';
 
 const SERVICE_NAME = 'email-worker-api';
 

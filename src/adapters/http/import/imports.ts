@@ -2,9 +2,9 @@
 import type { ImportRecord } from '../../../app/import/import-ports.ts';
 import { MAX_LISTED_IMPORTS } from '../../../app/import/use-cases.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
-import { errorResponses } from '../schemas/error-schemas.ts';
-import { AccountId, ACCOUNT_QUERY_ERRORS } from '../schemas/page-schemas.ts';
-import { jsonResponse, record, Timestamp, Uuid } from '../schemas/schemas.ts';
+import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
+import { AccountId, ACCOUNT_QUERY_ERRORS } from '../../../platform/schemas/page-schemas.ts';
+import { jsonResponse, record, Timestamp, Uuid } from '../../../platform/schemas/schemas.ts';
 
 const STATES = ['running', 'cut_off', 'done', 'stopped', 'failed'] as const satisfies ImportRecord['state'][];
 

@@ -1,6 +1,6 @@
 /** A key as the API shows it, without its secret. */
 import type { StoredKey } from '../../../app/keys/key-ports.ts';
-import { toAuthorJson } from '../schemas/author.ts';
+import { toAuthorJson } from '../../../platform/schemas/author.ts';
 
 export function toKeyJson(key: StoredKey) {
   return {

@@ -8,11 +8,11 @@ import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { ONE_LINE_PATTERN } from '../../../core/one-line.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody, smallJsonBody } from '../body/json-body.ts';
 import { callerOf } from '../connections/auth.ts';
-import { AuthorSchema } from '../schemas/author.ts';
-import { KeyId, RightName } from '../schemas/right.ts';
-import { errorResponses } from '../schemas/error-schemas.ts';
-import { AccountId, PAGE_PARAMETERS, pageSchema, toPageRequest } from '../schemas/page-schemas.ts';
-import { jsonResponse, NullableTimestamp, record, Timestamp, toMoment } from '../schemas/schemas.ts';
+import { AuthorSchema } from '../../../platform/schemas/author.ts';
+import { KeyId, RightName } from '../../../platform/schemas/right.ts';
+import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
+import { AccountId, PAGE_PARAMETERS, pageSchema, toPageRequest } from '../../../platform/schemas/page-schemas.ts';
+import { jsonResponse, NullableTimestamp, record, Timestamp, toMoment } from '../../../platform/schemas/schemas.ts';
 import { toKeyJson } from './key-json.ts';
 
 const MAX_NAME_CHARS = 100;

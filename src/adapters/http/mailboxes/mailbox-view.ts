@@ -10,7 +10,7 @@ import {
   record,
   Timestamp,
   Uuid,
-} from '../schemas/schemas.ts';
+} from '../../../platform/schemas/schemas.ts';
 
 const REASON = {
   type: 'string',

@@ -12,8 +12,8 @@ import { BinaryBody } from '../body/binary-body.ts';
 import { RequestSlots } from '../body/request-slots.ts';
 import { openBody } from '../body/open-body.ts';
 import type { HttpLimits } from '../connections/limits.ts';
-import { errorResponses } from '../schemas/error-schemas.ts';
-import { jsonResponse, MessageIdText, record, Uuid } from '../schemas/schemas.ts';
+import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
+import { jsonResponse, MessageIdText, record, Uuid } from '../../../platform/schemas/schemas.ts';
 
 const ReceivedResult = record('Received', {
   status: {

@@ -13,8 +13,8 @@ import { formatMessageId } from '../../../core/message/message-id.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import type { HttpLimits } from '../connections/limits.ts';
 import { toAddressJson, toAttachmentJson } from '../emails/email-view.ts';
-import { errorResponses } from '../schemas/error-schemas.ts';
-import { AccountId } from '../schemas/page-schemas.ts';
+import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
+import { AccountId } from '../../../platform/schemas/page-schemas.ts';
 import {
   AddressObject,
   AttachmentRecord,
@@ -24,7 +24,7 @@ import {
   readUuidParameter,
   record,
   Uuid,
-} from '../schemas/schemas.ts';
+} from '../../../platform/schemas/schemas.ts';
 import type { EmailJson } from '../send/attachment-body.ts';
 import { SendDryRun } from '../send/dry-run.ts';
 import { CHECKED_SEND_RESPONSES, SEND_ERRORS, SendHeaders } from '../send/send-answer.ts';

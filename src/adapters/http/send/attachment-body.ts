@@ -16,7 +16,7 @@ import {
 import { FILENAME_PATTERN, isOneLine } from '../../../core/one-line.ts';
 import type { JsonWithLongStrings } from '../body/json-long-strings.ts';
 import type { HttpLimits } from '../connections/limits.ts';
-import { OptionalText, Uuid } from '../schemas/schemas.ts';
+import { OptionalText, Uuid } from '../../../platform/schemas/schemas.ts';
 
 const CONTENT_ID = OptionalText(
   'Content-ID of an image that the HTML shows by `cid:…`. An image that the HTML does not reference is an ordinary attachment.',

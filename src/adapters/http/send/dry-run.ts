@@ -4,9 +4,9 @@ import type { CheckedEmail } from '../../../app/send/use-cases.ts';
 import { addrSpec, formatMailbox, type Address } from '../../../core/address/address.ts';
 import { invalidRequest } from '../../../core/errors.ts';
 import { wrongType } from '../body/fields.ts';
-import { DryRun } from '../schemas/dry-run.ts';
-import { AccountId } from '../schemas/page-schemas.ts';
-import { NullableTimestamp, NullableUuid, record } from '../schemas/schemas.ts';
+import { DryRun } from '../../../platform/schemas/dry-run.ts';
+import { AccountId } from '../../../platform/schemas/page-schemas.ts';
+import { NullableTimestamp, NullableUuid, record } from '../../../platform/schemas/schemas.ts';
 
 export const SendDryRun = DryRun(
   'True: nothing is sent, recorded, counted against a limit or learned; the response is the email that would be sent. Not with ' +

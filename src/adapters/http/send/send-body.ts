@@ -30,7 +30,7 @@ import {
 import { refuseUnstorableIn } from '../body/refuse-unstorable.ts';
 import type { JsonWithLongStrings } from '../body/json-long-strings.ts';
 import type { HttpLimits } from '../connections/limits.ts';
-import { NonBlankText, NullableUuid, OptionalText, Uuid } from '../schemas/schemas.ts';
+import { NonBlankText, NullableUuid, OptionalText, Uuid } from '../../../platform/schemas/schemas.ts';
 import { AnyAttachment, readAttachments, type EmailJson } from './attachment-body.ts';
 
 const AddressList = (description: string) =>

@@ -2,7 +2,7 @@
  * POST /api/send: sends one email and records it.
  */
 import type { HttpContext, HttpServer } from '../answers/context.ts';
-import { errorResponses } from '../schemas/error-schemas.ts';
+import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
 import { SendDryRun } from './dry-run.ts';
 import { CHECKED_SEND_RESPONSES, SEND_ERRORS, SendHeaders } from './send-answer.ts';
 import { readSendBody, SendBody } from './send-body.ts';

@@ -5,10 +5,10 @@
 import type { XStatic } from 'typebox/schema';
 import { SUPPRESSION_REASONS, type Suppression } from '../../../core/delivery/suppression.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
-import { PAGE_PARAMETERS, pageSchema, toPageRequest, PAGE_ERRORS } from '../schemas/page-schemas.ts';
+import { PAGE_PARAMETERS, pageSchema, toPageRequest, PAGE_ERRORS } from '../../../platform/schemas/page-schemas.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody } from '../body/json-body.ts';
-import { errorResponses } from '../schemas/error-schemas.ts';
-import { EnhancedStatus, jsonResponse, NullableUuid, record, Timestamp } from '../schemas/schemas.ts';
+import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
+import { EnhancedStatus, jsonResponse, NullableUuid, record, Timestamp } from '../../../platform/schemas/schemas.ts';
 
 const MAX_NOTE_CHARS = 1000;
 

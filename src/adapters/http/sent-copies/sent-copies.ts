@@ -1,8 +1,8 @@
 /** Copies of sent emails in Sent mailboxes: POST /api/emails/{id}/sent-copy/retry. */
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody } from '../body/json-body.ts';
-import { errorResponses } from '../schemas/error-schemas.ts';
-import { EmailParams, jsonResponse } from '../schemas/schemas.ts';
+import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
+import { EmailParams, jsonResponse } from '../../../platform/schemas/schemas.ts';
 import { SentCopy, toSentCopyJson } from './sent-copy-schema.ts';
 
 export function registerSentCopyRoutes(app: HttpServer, { operationsFor, limits }: HttpContext): void {

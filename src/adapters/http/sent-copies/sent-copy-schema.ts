@@ -1,7 +1,7 @@
 /** The copy of a sent email in the Sent mailbox of its account, as JSON. */
 import type { XStatic } from 'typebox/schema';
 import { SENT_COPY_STATES, type SentCopyView } from '../../../core/sent-copies/sent-copy.ts';
-import { record, Timestamp } from '../schemas/schemas.ts';
+import { record, Timestamp } from '../../../platform/schemas/schemas.ts';
 
 export const SentCopy = record('SentCopy', {
   state: {

@@ -18,10 +18,10 @@ import type { HostCheck } from '../connections/known-host.ts';
 import type { LoginFailures } from '../connections/login-failures.ts';
 import { requireOwnPage } from '../connections/own-page.ts';
 import { browserOf, readSessionCookie, setSessionCookie } from '../connections/session-cookie.ts';
-import { toAuthorJson } from '../schemas/author.ts';
-import { RightName } from '../schemas/right.ts';
-import { anyKeyErrorResponses, errorResponses } from '../schemas/error-schemas.ts';
-import { jsonResponse, NullableTimestamp, record, Timestamp, Uuid } from '../schemas/schemas.ts';
+import { toAuthorJson } from '../../../platform/schemas/author.ts';
+import { RightName } from '../../../platform/schemas/right.ts';
+import { anyKeyErrorResponses, errorResponses } from '../../../platform/schemas/error-schemas.ts';
+import { jsonResponse, NullableTimestamp, record, Timestamp, Uuid } from '../../../platform/schemas/schemas.ts';
 
 export interface SessionParts {
   readonly sessions: SessionUseCases;

@@ -3,9 +3,9 @@ import { MAX_POINTS, MAX_REPORT_COUNTS } from '../../../app/statistics/statistic
 import type { StatisticsPoint } from '../../../app/statistics/use-cases.ts';
 import type { Latency } from '../../../core/statistics/latency.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
-import { errorResponses } from '../schemas/error-schemas.ts';
-import { AccountId, ACCOUNT_QUERY_ERRORS } from '../schemas/page-schemas.ts';
-import { jsonResponse, Moment, record, Timestamp, toMoment } from '../schemas/schemas.ts';
+import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
+import { AccountId, ACCOUNT_QUERY_ERRORS } from '../../../platform/schemas/page-schemas.ts';
+import { jsonResponse, Moment, record, Timestamp, toMoment } from '../../../platform/schemas/schemas.ts';
 
 /** Without the offsets that other requests accept: PostgreSQL reads their sign the other way round. */
 const TimeZoneName = {

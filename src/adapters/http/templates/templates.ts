@@ -17,15 +17,15 @@ import { ONE_LINE_PATTERN } from '../../../core/one-line.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { ifMatch, requiredVersion, wantedVersion } from '../answers/entity-tag.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody, smallJsonBody } from '../body/json-body.ts';
-import { errorResponses } from '../schemas/error-schemas.ts';
+import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
 import {
   ACCOUNT_PAGE_ERRORS,
   NullableAccountId,
   AccountPageQuery,
   pageSchema,
   toAccountPage,
-} from '../schemas/page-schemas.ts';
-import { jsonResponse, record, Timestamp, Uuid } from '../schemas/schemas.ts';
+} from '../../../platform/schemas/page-schemas.ts';
+import { jsonResponse, record, Timestamp, Uuid } from '../../../platform/schemas/schemas.ts';
 
 /** Texts, HTML and subject at their maximum length, with each UTF-16 unit written as `\uXXXX` in JSON. */
 const MAX_TEMPLATE_BYTES =

@@ -1,9 +1,9 @@
 /** GET /api/assignees: to whom a thread can be assigned. */
 import type { HttpContext, HttpServer } from '../answers/context.ts';
-import { errorResponses } from '../schemas/error-schemas.ts';
-import { ACCOUNT_QUERY_ERRORS, AccountId } from '../schemas/page-schemas.ts';
-import { jsonResponse, record } from '../schemas/schemas.ts';
-import { KeyId } from '../schemas/right.ts';
+import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
+import { ACCOUNT_QUERY_ERRORS, AccountId } from '../../../platform/schemas/page-schemas.ts';
+import { jsonResponse, record } from '../../../platform/schemas/schemas.ts';
+import { KeyId } from '../../../platform/schemas/right.ts';
 
 const Assignees = record('Assignees', {
   assignees: {

@@ -6,11 +6,11 @@ import {
   type FolderCounts,
 } from '../../../app/threads/folder-counts-ports.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
-import { KeyId } from '../schemas/right.ts';
-import { errorResponses } from '../schemas/error-schemas.ts';
-import { AccountId, ACCOUNT_QUERY_ERRORS } from '../schemas/page-schemas.ts';
-import { jsonResponse, record } from '../schemas/schemas.ts';
-import { ThreadLabel } from '../schemas/thread-schemas.ts';
+import { KeyId } from '../../../platform/schemas/right.ts';
+import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
+import { AccountId, ACCOUNT_QUERY_ERRORS } from '../../../platform/schemas/page-schemas.ts';
+import { jsonResponse, record } from '../../../platform/schemas/schemas.ts';
+import { ThreadLabel } from '../../../platform/schemas/thread-schemas.ts';
 
 const FoldersQuery = {
   type: 'object',

@@ -4,7 +4,7 @@
 import type { ExplainedPlacement, PlacedEmail } from '../../../app/threads/placement-facts.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { PlacementRule, PLACEMENT_RULES } from '../emails/email-schemas.ts';
-import { errorResponses } from '../schemas/error-schemas.ts';
+import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
 import {
   Direction,
   EmailParams,
@@ -15,7 +15,7 @@ import {
   record,
   Timestamp,
   Uuid,
-} from '../schemas/schemas.ts';
+} from '../../../platform/schemas/schemas.ts';
 import { RefusedMergeSchema, toRefusedMergeJson } from './refused-merges.ts';
 
 const PlacedEmailSchema = record('PlacedEmail', {

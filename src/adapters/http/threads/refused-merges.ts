@@ -2,9 +2,21 @@
 import type { RefusedMerge } from '../../../app/threads/refused-merge-ports.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { PLACEMENT_RULES } from '../emails/email-schemas.ts';
-import { ACCOUNT_PAGE_ERRORS, AccountPageQuery, pageSchema, toAccountPage } from '../schemas/page-schemas.ts';
-import { errorResponses } from '../schemas/error-schemas.ts';
-import { jsonResponse, MessageIdText, NullableUuid, record, Timestamp, Uuid } from '../schemas/schemas.ts';
+import {
+  ACCOUNT_PAGE_ERRORS,
+  AccountPageQuery,
+  pageSchema,
+  toAccountPage,
+} from '../../../platform/schemas/page-schemas.ts';
+import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
+import {
+  jsonResponse,
+  MessageIdText,
+  NullableUuid,
+  record,
+  Timestamp,
+  Uuid,
+} from '../../../platform/schemas/schemas.ts';
 
 export const RefusedMergeSchema = record('RefusedMerge', {
   account_id: { type: 'string' },

@@ -6,8 +6,8 @@ import {
 } from '../../../app/threads/thread-decisions.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { smallJsonBody } from '../body/json-body.ts';
-import { DryRun } from '../schemas/dry-run.ts';
-import { errorResponses } from '../schemas/error-schemas.ts';
+import { DryRun } from '../../../platform/schemas/dry-run.ts';
+import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
 import {
   jsonResponse,
   NullableTimestamp,
@@ -15,7 +15,7 @@ import {
   record,
   ThreadParams,
   Uuid,
-} from '../schemas/schemas.ts';
+} from '../../../platform/schemas/schemas.ts';
 
 /** The longest list of emails and the longest reason, escaped, in bytes. */
 const MAX_BODY_BYTES = MAX_DECISION_EMAILS * 48 + MAX_REASON_CHARS * 6 + 4096;

@@ -15,20 +15,20 @@ import {
   SEARCH_PART_PARAMETERS,
   SearchQuery,
   PAGE_ERRORS,
-} from '../schemas/page-schemas.ts';
+} from '../../../platform/schemas/page-schemas.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody } from '../body/json-body.ts';
 import { SenderWarnings } from '../emails/sender-warnings.ts';
 import { AutomaticKind } from '../emails/email-schemas.ts';
 import { toAddressJson } from '../emails/email-view.ts';
-import { KeyId } from '../schemas/right.ts';
-import { errorResponses } from '../schemas/error-schemas.ts';
+import { KeyId } from '../../../platform/schemas/right.ts';
+import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
 import {
   ThreadLabel,
   ThreadStatusText,
   toWorkJson,
   UndeliveredCount,
   workProperties,
-} from '../schemas/thread-schemas.ts';
+} from '../../../platform/schemas/thread-schemas.ts';
 import {
   AddressObject,
   Direction,
@@ -40,7 +40,7 @@ import {
   Timestamp,
   toMoment,
   Uuid,
-} from '../schemas/schemas.ts';
+} from '../../../platform/schemas/schemas.ts';
 
 const ThreadsQuerySchema = {
   type: 'object',

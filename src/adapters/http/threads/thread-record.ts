@@ -5,14 +5,13 @@
 import type { XStatic } from 'typebox/schema';
 import { MAX_ASSIGNEE_CHARS } from '../../../app/threads/assignee-ports.ts';
 import {
-  MAX_LABEL_CHARS,
-  MAX_THREAD_LABELS,
   THREAD_COMPANY_SOURCES,
   UNDELIVERED_REASONS,
   THREAD_CUSTOMER_SOURCES,
   type ThreadEmail,
   type ThreadRecord,
 } from '../../../app/threads/thread-record-ports.ts';
+import { MAX_LABEL_CHARS, MAX_THREAD_LABELS } from '../../../core/thread/thread-work.ts';
 import { senderWarnings, type OwnSenders } from '../../../core/address/sender-warnings.ts';
 import { invalidRequest } from '../../../core/errors.ts';
 import { formatMessageId } from '../../../core/message/message-id.ts';
@@ -38,9 +37,9 @@ import { NullableInvitation, toInvitationJson } from '../emails/invitation-schem
 import { toAddressJson } from '../emails/email-view.ts';
 import { SenderWarnings } from '../emails/sender-warnings.ts';
 import { NullableVerdict } from '../emails/authentication-schema.ts';
-import { NullableKeyAuthor } from '../schemas/author.ts';
-import { errorResponses } from '../schemas/error-schemas.ts';
-import { PAGE_PARAMETERS, toPageRequest, PAGE_ERRORS } from '../schemas/page-schemas.ts';
+import { NullableKeyAuthor } from '../../../platform/schemas/author.ts';
+import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
+import { PAGE_PARAMETERS, toPageRequest, PAGE_ERRORS } from '../../../platform/schemas/page-schemas.ts';
 import {
   AddressObject,
   emailProperties,
@@ -50,14 +49,14 @@ import {
   ThreadParams,
   Timestamp,
   Uuid,
-} from '../schemas/schemas.ts';
+} from '../../../platform/schemas/schemas.ts';
 import {
   ThreadLabel,
   ThreadStatusText,
   toWorkJson,
   UndeliveredCount,
   workProperties,
-} from '../schemas/thread-schemas.ts';
+} from '../../../platform/schemas/thread-schemas.ts';
 
 const ThreadRecordSchema = record('ThreadRecord', {
   id: { ...Uuid, description: 'Differs from the requested id when that thread was merged into this one.' },

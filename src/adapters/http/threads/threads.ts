@@ -6,8 +6,8 @@
  */
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { isUnchanged } from '../answers/entity-tag.ts';
-import { errorResponses } from '../schemas/error-schemas.ts';
-import { Email, jsonResponse, record, ThreadParams } from '../schemas/schemas.ts';
+import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
+import { Email, jsonResponse, record, ThreadParams } from '../../../platform/schemas/schemas.ts';
 
 /** Increase it when the answers for the same emails change their form: caches still have the old ones. */
 const FORM = 1;

@@ -4,9 +4,9 @@ import type { Unsubscribe } from '../../../app/unsubscribes/unsubscribe-ports.ts
 import { MAX_LIST_CHARS } from '../../../core/unsubscribe/list-name.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody } from '../body/json-body.ts';
-import { errorResponses } from '../schemas/error-schemas.ts';
-import { ACCOUNT_PAGE_ERRORS, AccountPageQuery, pageSchema, toAccountPage } from '../schemas/page-schemas.ts';
-import { jsonResponse, record, Timestamp, Uuid } from '../schemas/schemas.ts';
+import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
+import { ACCOUNT_PAGE_ERRORS, AccountPageQuery, pageSchema, toAccountPage } from '../../../platform/schemas/page-schemas.ts';
+import { jsonResponse, record, Timestamp, Uuid } from '../../../platform/schemas/schemas.ts';
 
 const UnsubscribeSchema = record('Unsubscribe', {
   id: Uuid,

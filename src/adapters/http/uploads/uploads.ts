@@ -10,9 +10,9 @@ import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { BinaryBody } from '../body/binary-body.ts';
 import { openBody } from '../body/open-body.ts';
 import { RequestSlots } from '../body/request-slots.ts';
-import { errorResponses } from '../schemas/error-schemas.ts';
-import { AccountId } from '../schemas/page-schemas.ts';
-import { jsonResponse, record, Timestamp, Uuid } from '../schemas/schemas.ts';
+import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
+import { AccountId } from '../../../platform/schemas/page-schemas.ts';
+import { jsonResponse, record, Timestamp, Uuid } from '../../../platform/schemas/schemas.ts';
 import { readContentDigest } from './content-digest.ts';
 
 const MAX_FILENAME_CHARS = 1000;

@@ -4,7 +4,7 @@
  *
  * A transaction that needs several threads locks them in the order of their identifiers, before it writes any Message-ID.
  */
-import type { ThreadStatus } from '../../../app/threads/thread-record-ports.ts';
+import type { ThreadStatus } from '../../../core/thread/thread-work.ts';
 import { LinkConflict } from '../db/linking-transaction.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 

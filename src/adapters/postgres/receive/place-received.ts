@@ -4,7 +4,7 @@
  * each other in a circle.
  */
 import type { AutomaticKind } from '../../../core/delivery/automatic.ts';
-import type { ThreadStatus } from '../../../app/threads/thread-record-ports.ts';
+import type { ThreadStatus } from '../../../core/thread/thread-work.ts';
 import type { InboundRecord } from '../../../app/receive/inbound-ports.ts';
 import { ownerKey, placeTogether, type TogetherPlacement } from '../../../core/thread/place-together.ts';
 import { jsonRows, type JsonOf } from '../db/json.ts';

@@ -10,7 +10,7 @@
  * Where threads are kept apart, by decisions or because sends named them for different customers, all links of all of them are weighed anew
  * (arrange-threads.ts).
  */
-import type { ThreadStatus } from '../../../app/threads/thread-record-ports.ts';
+import type { ThreadStatus } from '../../../core/thread/thread-work.ts';
 import { LinkConflict } from '../db/linking-transaction.ts';
 import { makeAlias, openThread, readClusters, resolveThread } from '../emails/thread-rows.ts';
 import { ownersOf, tieToThreads } from './message-ids.ts';

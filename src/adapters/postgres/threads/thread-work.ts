@@ -5,11 +5,8 @@
  */
 import type { Pool } from 'pg';
 import { ServiceError } from '../../../core/errors.ts';
-import {
-  MAX_THREAD_LABELS,
-  type ThreadChange,
-  type ThreadChanges,
-} from '../../../app/threads/thread-record-ports.ts';
+import { type ThreadChange, type ThreadChanges } from '../../../app/threads/thread-record-ports.ts';
+import { MAX_THREAD_LABELS } from '../../../core/thread/thread-work.ts';
 import { inLinkingTransaction } from '../db/linking-transaction.ts';
 import { nameAuthor } from '../db/name-author.ts';
 import { run, statement, type Executor } from '../db/statement.ts';

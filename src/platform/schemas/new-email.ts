@@ -1,6 +1,6 @@
 /** An email that a writer has not seen, as the error `thread_has_moved_on` shows it. */
 import type { XStatic } from 'typebox/schema';
-import { MAX_NEW_EMAILS, MAX_PREVIEW_CHARS, type NewEmail } from '../../../core/thread/new-email.ts';
+import { MAX_NEW_EMAILS, MAX_PREVIEW_CHARS, type NewEmail } from '../../core/thread/new-email.ts';
 import { AddressObject, Direction, record, Timestamp, Uuid } from './schemas.ts';
 
 const NewEmailSchema = record('NewEmail', {

@@ -1,15 +1,16 @@
 /** Creates, changes and reads webhooks. The process that delivers learns of the changes from the database. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock, IdSource } from '../base/basics.ts';
-import { PLACE_CURSOR, readPage } from '../base/paging.ts';
+import { PLACE_CURSOR, readPage, type PageRequest } from '../base/paging.ts';
 import { readPosition } from '../../core/event/event-id.ts';
 import { naming, ServiceError } from '../../core/errors.ts';
+import { keyIdOf, type Caller } from '../../core/keys/caller.ts';
 import { checkOwnHeaders } from '../../core/webhook/own-headers.ts';
-import { TEST_TYPE } from '../../core/webhook/webhook.ts';
+import { TEST_TYPE, type DeliveryOutcome } from '../../core/webhook/webhook.ts';
 import type { PostWebhook } from './delivery-ports.ts';
 import { toDelivery } from './delivery-record.ts';
-import type { WebhookRequestSettings, WebhookUseCases, WebhookView } from './use-cases.ts';
 import type {
+  Delivery,
   DeliveryLog,
   EndpointRules,
   SealedSecrets,
@@ -40,15 +41,21 @@ interface Change {
   readonly secrets: WebhookSecrets;
 }
 
-export function createWebhooks({
-  store,
-  log,
-  sealer,
-  rules,
-  post,
-  clock,
-  ids,
-}: WebhookPorts): WebhookUseCases {
+/** A webhook as callers see it: without its sealed part. */
+export type WebhookView = Omit<StoredWebhook, 'sealed' | 'keyId'>;
+
+export interface WebhookRequestSettings extends Omit<WebhookSettings, 'headerNames'> {
+  /** Added to each request; by name. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** An event's id, or a time. */
+export type ReplayStart = { readonly after: string } | { readonly since: Date };
+
+export type Webhooks = ReturnType<typeof createWebhooks>;
+
+/** All that take a webhook's id throw `webhook_not_found`; all throw `database_unavailable`. */
+export function createWebhooks({ store, log, sealer, rules, post, clock, ids }: WebhookPorts) {
   const makeSecret = (): string => `whsec_${ids.randomBytes(SECRET_BYTES).toString('base64')}`;
 
   function seal(id: string, secrets: WebhookSecrets): SealedSecrets {
@@ -82,7 +89,11 @@ export function createWebhooks({
   }
 
   return {
-    async createWebhook({ after, ...request }) {
+    /**
+     * `after`: the id of an event, to begin behind it; null: from now on. Throws `invalid_webhook_url`, `webhook_address_refused`,
+     * `invalid_webhook_header`, `too_many_webhooks`, `events_expired` and `invalid_request`.
+     */
+    async create({ after, ...request }: WebhookRequestSettings & { readonly after: string | null }) {
       const id = ids.uuid();
       const secret = makeSecret();
       const secrets = { secrets: [{ secret, until: null }], headers: request.headers };
@@ -91,19 +102,21 @@ export function createWebhooks({
       return { webhook: toView(webhook), secret };
     },
 
-    async listWebhooks(request) {
+    /** The newest first. Throws `invalid_cursor`. */
+    async list(request: PageRequest & { readonly within: readonly string[] | null }) {
       const { items, nextCursor } = await readPage(
         PLACE_CURSOR,
         request,
-        (before, limit) => store.list(request.within ?? null, before, limit),
+        (before, limit) => store.list(request.within, before, limit),
         ({ createdAt, id }) => ({ date: createdAt, id }),
       );
       return { webhooks: items.map(toView), nextCursor };
     },
 
-    readWebhook: async (id) => toView(await read(id)),
+    read: async (id: string) => toView(await read(id)),
 
-    async changeWebhook(id, { headers, ...changes }) {
+    /** Settings that are not given keep their values. Throws as `create` does. */
+    async change(id: string, { headers, ...changes }: Partial<WebhookRequestSettings>) {
       const changed = await change(id, (webhook, known) => {
         if (headers !== undefined) checkOwnHeaders(headers);
         const before = settingsOf(webhook);
@@ -122,20 +135,23 @@ export function createWebhooks({
       return toView(changed);
     },
 
-    async deleteWebhook(id) {
+    async delete(id: string) {
       if (!(await store.delete(id))) throw new ServiceError('webhook_not_found');
     },
 
-    pauseWebhook: async (id, keyId) => toView(found(await store.pause(id, keyId))),
-    resumeWebhook: async (id, keyId) => toView(found(await store.resume(id, keyId))),
+    pause: async (caller: Caller, id: string) => toView(found(await store.pause(id, keyIdOf(caller)))),
+    /** Continues where it stopped; events that wait for another attempt are tried at once. Throws `events_expired`. */
+    resume: async (caller: Caller, id: string) => toView(found(await store.resume(id, keyIdOf(caller)))),
 
-    async replayWebhook(id, start) {
+    /** Makes it continue after an event, or from a time on. Throws `events_expired`, `invalid_request`. */
+    async replay(id: string, start: ReplayStart) {
       await read(id);
       const position = 'after' in start ? readPosition(start.after) : await store.positionAt(start.since);
       return toView(found(await store.moveTo(id, position)));
     },
 
-    async rotateWebhookSecret(id, oldValidMs) {
+    /** Makes a new secret; the previous one stays in use as well for this long. */
+    async rotateSecret(id: string, oldValidMs: number) {
       const secret = makeSecret();
       const webhook = await change(id, (before, known) => {
         const old = oldValidMs > 0 ? known?.secrets[0]?.secret : undefined;
@@ -150,7 +166,8 @@ export function createWebhooks({
       return { webhook: toView(webhook), secret };
     },
 
-    async testWebhook(id, signal) {
+    /** Delivers an event that did not happen, once; the outcome is returned and kept, whatever it is. */
+    async test(id: string, signal: AbortSignal): Promise<Delivery> {
       const webhook = await read(id);
       const secrets = sealer.open(id, webhook.sealed) ?? unreadable();
       const deliveryId = ids.uuid();
@@ -174,7 +191,11 @@ export function createWebhooks({
       return delivery;
     },
 
-    async listWebhookDeliveries({ webhookId, outcome, ...page }) {
+    /** The newest first. Throws `invalid_cursor`. @param outcome null: all */
+    async deliveries(
+      webhookId: string,
+      { outcome, ...page }: PageRequest & { readonly outcome: DeliveryOutcome | null },
+    ) {
       await read(webhookId);
       const { items, nextCursor } = await readPage(
         PLACE_CURSOR,

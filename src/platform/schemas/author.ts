@@ -1,6 +1,6 @@
 /** The author of an action, as the API shows it. */
 import type { XStatic } from 'typebox/schema';
-import type { Author } from '../../../core/keys/author.ts';
+import type { Author } from '../../core/keys/author.ts';
 import { record } from './schemas.ts';
 
 export const AuthorSchema = record('Author', {

@@ -1,6 +1,6 @@
 /** Parts of a key in the API: its id, and the name of a right. */
-import { KEY_ID_PATTERN } from '../../../core/keys/api-key.ts';
-import { RIGHTS } from '../../../core/keys/rights.ts';
+import { KEY_ID_PATTERN } from '../../core/keys/api-key.ts';
+import { RIGHTS } from '../../core/keys/rights.ts';
 
 /** Not the whole key: the audit log names what an act was about, and threads to whom they are assigned. */
 export const KeyId = {

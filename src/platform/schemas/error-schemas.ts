@@ -1,5 +1,5 @@
 /** The errors of an operation, for the OpenAPI document. */
-import { ERRORS, type ErrorCode } from '../../../core/errors.ts';
+import { ERRORS, type ErrorCode } from '../../core/errors.ts';
 import { NewEmails } from './new-email.ts';
 import { Uuid } from './schemas.ts';
 

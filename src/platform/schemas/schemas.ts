@@ -3,8 +3,8 @@
  * with a `title`; its `$comment` becomes the component's description.
  */
 import type { XStatic } from 'typebox/schema';
-import { invalidRequest, ServiceError } from '../../../core/errors.ts';
-import { parseMoment } from '../../../core/moment.ts';
+import { invalidRequest, ServiceError } from '../../core/errors.ts';
+import { parseMoment } from '../../core/moment.ts';
 
 /** The schema of an object that has all of `properties` and no others; a component of the document. */
 export function record<const Properties extends Readonly<Record<string, object>>>(

@@ -1,10 +1,6 @@
 /** Schemas of the status, the assignee and the labels of a thread, for its record and the list. */
-import {
-  MAX_LABEL_CHARS,
-  THREAD_STATUSES,
-  type ThreadRecord,
-} from '../../../app/threads/thread-record-ports.ts';
-import { TRIMMED_LINE_PATTERN } from '../../../core/one-line.ts';
+import { TRIMMED_LINE_PATTERN } from '../../core/one-line.ts';
+import { MAX_LABEL_CHARS, THREAD_STATUSES, type ThreadWork } from '../../core/thread/thread-work.ts';
 import { KeyId } from './right.ts';
 
 export const UndeliveredCount = {
@@ -48,12 +44,7 @@ export const workProperties = {
   labels: { type: 'array', items: ThreadLabel, description: 'Sorted.' },
 } as const;
 
-export const toWorkJson = ({
-  status,
-  assignee,
-  assigneeName,
-  labels,
-}: Pick<ThreadRecord, 'status' | 'assignee' | 'assigneeName' | 'labels'>) => ({
+export const toWorkJson = ({ status, assignee, assigneeName, labels }: ThreadWork) => ({
   status,
   assignee,
   assignee_name: assigneeName,

@@ -1,0 +1,158 @@
+/**
+ * An operation of the API, declared once: its path, its rights, how the account of what it touches is found, how the audit log names it, its
+ * schemas, and what it does. Its route, the check of its input, its document and its entry in the audit log follow from it.
+ */
+import type { ErrorCode } from '../../core/errors.ts';
+import type { Caller } from '../../core/keys/caller.ts';
+import type { Right } from '../../core/keys/rights.ts';
+import type { SecurityEvent } from '../../app/base/security-log.ts';
+import type { Seen } from './seen-accounts.ts';
+import { camelCase, type Properties, type Schema, type Value, type ValueOf } from './values.ts';
+
+/** Fields of an act in the logs. */
+export type ActFields = Readonly<Record<string, unknown>>;
+
+/**
+ * How a key that is limited to accounts is kept within them:
+ * - `none`: what the operation touches belongs to no account, or the operation checks its caller itself.
+ * - `every`: it concerns all accounts, so such a key is refused.
+ * - `list`: it reads what is within the accounts of the caller, or within the `account_id` of the input; `run` gets `within`.
+ * - `of`: it touches one thing, whose account is looked up. Of another account, or of none: `missing`. Unless null is `shared`: then
+ *   everyone sees it.
+ * - `decide`: the account follows from the input; returns the input to run with. It is called for every caller.
+ */
+export type AccountRule<Input, Deps> =
+  | 'none'
+  | 'every'
+  | 'list'
+  | {
+      /** null: of all accounts, or of none; undefined: the thing does not exist. */
+      readonly of: (input: Input, deps: Deps) => Promise<string | null | undefined>;
+      readonly missing: ErrorCode;
+      readonly shared?: 'allowed';
+    }
+  | { readonly decide: (input: Input, seen: Seen, deps: Deps) => Promise<Input> };
+
+/** The accounts to read: those of the caller; null: all. */
+export interface Within {
+  readonly within: readonly string[] | null;
+}
+
+type Resolved<Rule, Input> = Rule extends 'list' ? Input & Within : Input;
+
+/** An act that the audit log and the security log have. */
+export interface Act<Input, Output, Deps> {
+  readonly event: SecurityEvent;
+  /** What the act is about. The first field whose name ends in `Id` is its target. */
+  readonly what: (input: Input) => ActFields;
+  /** The state before; not logged when it is refused. */
+  readonly before?: (input: Input, deps: Deps) => Promise<ActFields | null>;
+  readonly after: (output: Output) => ActFields | null;
+}
+
+/** What stands in the request of an operation, besides its path and its secret. */
+export interface RequestSchemas {
+  readonly params?: Properties;
+  readonly query?: Properties;
+  /** An object with a title. */
+  readonly body?: Schema;
+}
+
+/** What an operation is, whatever its types. */
+export interface OperationFacts extends RequestSchemas {
+  readonly id: string;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** With parameters as `:id`. */
+  readonly path: `/api/${string}`;
+  /** All of them are needed; one of them with `anyOf`. */
+  readonly right: Right | readonly Right[] | { readonly anyOf: readonly Right[] };
+  readonly tag: string;
+  readonly summary: string;
+  readonly description: string;
+  /** True: a request without a body is one with an empty object. */
+  readonly bodyOptional?: boolean;
+  /** Default: 4 KiB. */
+  readonly maxBodyBytes?: number;
+  /** Requests under way at the same time; of one key half of them. Default: no bound of its own. */
+  readonly atOnce?: number;
+  /** The version in If-Match, as `version` of the input; null: any. */
+  readonly ifMatch?: { readonly need: 'required' | 'optional'; readonly text: string };
+  readonly answer: string;
+  readonly output: Schema;
+  /** Beyond those that follow from the schemas, the rights and the account rule. */
+  readonly errors?: readonly ErrorCode[];
+}
+
+type BodyInput<B> = [B] extends [undefined] ? unknown : Value<B>;
+type VersionInput<M> = M extends { readonly need: 'required' }
+  ? { readonly version: number }
+  : M extends { readonly need: 'optional' }
+    ? { readonly version: number | null }
+    : unknown;
+
+type InputOf<P, Q, B, M> = ([P] extends [undefined] ? unknown : ValueOf<P, keyof P>) &
+  ValueOf<Q> &
+  BodyInput<B> &
+  VersionInput<M>;
+
+interface Typed<P, Q, B, M, Out, Rule, Deps> {
+  readonly params?: P;
+  readonly query?: Q;
+  readonly body?: B;
+  readonly ifMatch?: M;
+  readonly output: Out;
+  readonly account: Rule;
+  /** ETag of the answer. */
+  readonly versionOf?: (output: Value<Out>) => number;
+  readonly act?: Act<InputOf<P, Q, B, M>, Value<Out>, Deps>;
+  readonly run: (
+    caller: Caller,
+    input: Resolved<Rule, InputOf<P, Q, B, M>>,
+    deps: Deps,
+    signal: AbortSignal,
+  ) => Promise<Value<Out>>;
+}
+
+/** An operation without the types of its input and output, for what treats all operations alike. */
+export interface Operation<Deps = never> extends OperationFacts {
+  readonly account: AccountRule<never, Deps>;
+  readonly versionOf?: (output: never) => number;
+  readonly act?: Act<never, never, Deps>;
+  readonly run: (caller: Caller, input: never, deps: Deps, signal: AbortSignal) => Promise<unknown>;
+}
+
+/** Returns the function that declares operations which use `Deps`. It throws TypeError when two inputs have the same name. */
+export function operationsWith<Deps>() {
+  return <
+    const P extends Properties | undefined = undefined,
+    const Q extends Properties | undefined = undefined,
+    const B extends Schema | undefined = undefined,
+    const M extends OperationFacts['ifMatch'] = undefined,
+    const Out extends Schema = Schema,
+    const Rule extends AccountRule<InputOf<P, Q, B, M>, Deps> = AccountRule<InputOf<P, Q, B, M>, Deps>,
+  >(
+    declaration: Omit<OperationFacts, 'params' | 'query' | 'body' | 'ifMatch' | 'output'> &
+      Typed<P, Q, B, M, Out, Rule, Deps>,
+  ): Operation<Deps> => {
+    const operation = declaration as unknown as Operation<Deps>;
+    const names = inputNames(operation);
+    const twice = names.find((name, index) => names.indexOf(name) !== index);
+    if (twice !== undefined) throw new TypeError(`${operation.id} has two inputs with the name ${twice}`);
+    return operation;
+  };
+}
+
+export const inputNames = ({ params = {}, query = {}, body, ifMatch }: OperationFacts): readonly string[] =>
+  [
+    ...Object.keys(params),
+    ...Object.keys(query),
+    ...Object.keys(body?.properties ?? {}),
+    ...(ifMatch === undefined ? [] : ['version']),
+  ].map(camelCase);
+
+export const rightsOfOperation = ({
+  right,
+}: OperationFacts): { all: readonly Right[]; any: readonly Right[] } =>
+  typeof right === 'object' && 'anyOf' in right
+    ? { all: [], any: right.anyOf }
+    : { all: [right].flat() as readonly Right[], any: [] };
