@@ -63,7 +63,7 @@ module.exports = {
     only('service-imports-no-command', '^src/service/', ['^src/(adapters|app|config|core|platform|worker)/']),
     ...layers('src/app', [
       ['base'],
-      ['accounts', 'search', 'work', 'events', 'keys', 'audit', 'metrics', 'statistics'],
+      ['accounts', 'search', 'work', 'events', 'keys', 'audit', 'clock', 'metrics', 'statistics'],
       ['sessions'],
       ['files', 'webhooks', 'unsubscribes'],
       ['reading'],

@@ -34,8 +34,6 @@ export function actAsKey(application: Application, keyId: string): Application {
     cancelSend: (id) => application.cancelSend(id, keyId),
     retrySend: (id) => application.retrySend(id, keyId),
     resolveSend: (id, outcome) => application.resolveSend(id, outcome, keyId),
-    suppress: (address, note) => application.suppress(address, note, keyId),
-    liftSuppression: (address) => application.liftSuppression(address, keyId),
     registerCustomer: (request) => application.registerCustomer(named(request)),
     changeCustomerAddress: (request) => application.changeCustomerAddress(named(request)),
     changeThread: (id, change) => application.changeThread(id, named(change)),
@@ -44,15 +42,10 @@ export function actAsKey(application: Application, keyId: string): Application {
     mergeThreads: (request) => application.mergeThreads(named(request)),
     moveEmails: (request) => application.moveEmails(named(request)),
     deleteEmail: (id) => application.deleteEmail(id, keyId),
-    confirmRetention: (request) => application.confirmRetention(request, keyId),
-    confirmClock: () => application.confirmClock(keyId),
     deleteThread: (id) => application.deleteThread(id, keyId),
     // These record no author: it says whose share of the reading processes they use.
     receiveMessage: (request, folder) => application.receiveMessage(named(request), folder),
     previewReply: (options) => application.previewReply(named(options)),
     readSafeHtml: (id, options) => application.readSafeHtml(id, named(options)),
-    createTemplate: (template) => application.createTemplate(named(template)),
-    changeTemplate: (id, version, change) => application.changeTemplate(id, version, change, keyId),
-    previewTemplate: (use) => application.previewTemplate(named(use)),
   };
 }

@@ -2,25 +2,19 @@
  * The operations of the service, as its edges (HTTP, CLI, listeners) see them. service/create-application.ts builds one.
  */
 import type { AddressUseCases } from './addresses/use-cases.ts';
-import type { ClockUseCases } from './base/clock-guard.ts';
 import type { CustomerUseCases } from './customers/use-cases.ts';
 import type { DraftUseCases } from './drafts/use-cases.ts';
 import type { EmailUseCases } from './emails/use-cases.ts';
 import type { ErasureUseCases } from './erase/erase-people.ts';
-import type { EraseUseCases, RetentionUseCases } from './erase/use-cases.ts';
+import type { EraseUseCases } from './erase/use-cases.ts';
 import type { EventUseCases } from './events/use-cases.ts';
-import type { AuditUseCases } from './audit/use-cases.ts';
-import type { ImportUseCases } from './import/use-cases.ts';
-import type { KeyUseCases } from './keys/use-cases.ts';
 import type { MailboxUseCases } from './mailboxes/use-cases.ts';
 import type { Readiness } from './check-readiness.ts';
 import type { ReceiveUseCases } from './receive/use-cases.ts';
 import type { ReplyUseCases } from './reply/use-cases.ts';
 import type { SendUseCases } from './send/use-cases.ts';
 import type { SentCopyUseCases } from './sent-copies/use-cases.ts';
-import type { StatisticsUseCases } from './statistics/use-cases.ts';
 import type { UploadUseCases } from './uploads/use-cases.ts';
-import type { TemplateUseCases } from './templates/use-cases.ts';
 import type { ThreadUseCases } from './threads/use-cases.ts';
 import type { UnsubscribeUseCases } from './unsubscribes/use-cases.ts';
 
@@ -33,20 +27,13 @@ export interface Application
     UploadUseCases,
     ReplyUseCases,
     DraftUseCases,
-    TemplateUseCases,
     ReceiveUseCases,
     CustomerUseCases,
     AddressUseCases,
     EraseUseCases,
     ErasureUseCases,
-    RetentionUseCases,
-    ClockUseCases,
     ThreadUseCases,
     MailboxUseCases,
-    KeyUseCases,
-    AuditUseCases,
-    StatisticsUseCases,
-    ImportUseCases,
     UnsubscribeUseCases {
   /** Probes every dependency, each with a deadline. */
   checkReadiness(): Promise<Readiness>;

@@ -3,13 +3,9 @@ import type { Application } from './application.ts';
 import { recordAct, type ActPorts, type LoggedAct, type Fields, type HttpActor } from './audit/record-act.ts';
 import {
   changedFields,
-  toClockFields,
   toDecisionFields,
   toEmailFields,
-  toKeyFields,
   toRegistrationFields,
-  toSuppressionFields,
-  toTemplateFields,
 } from './audited-fields.ts';
 import type { Erased, Erasure } from './erase/erasure-ports.ts';
 import type { PersonRequest } from './erase/erase-people.ts';
@@ -24,16 +20,11 @@ export type Operations = {
   Application,
   | 'deleteEmail'
   | 'deleteThread'
-  | 'confirmRetention'
-  | 'confirmClock'
   | 'changeSend'
   | 'cancelSend'
   | 'retrySend'
   | 'resolveSend'
   | 'retrySentCopy'
-  | 'suppress'
-  | 'liftSuppression'
-  | 'removeUnsubscribe'
   | 'registerCustomer'
   | 'changeCustomerAddress'
   | 'changeThread'
@@ -41,13 +32,6 @@ export type Operations = {
   | 'mergeThreads'
   | 'moveEmails'
   | 'retryQuarantined'
-  | 'createTemplate'
-  | 'changeTemplate'
-  | 'deleteTemplate'
-  | 'createKey'
-  | 'changeKey'
-  | 'revokeKey'
-  | 'rotateKey'
 >;
 
 /** Emails whose thread is looked up before they are moved; each is read whole. */
@@ -84,28 +68,6 @@ export function auditOperations(application: Application, ports: ActPorts, actor
         'thread.deleted',
         { threadId: id },
         { work: () => application.deleteThread(id), after: (emails) => ({ emails }) },
-      ),
-    confirmRetention: (request) =>
-      // A dry run is no act.
-      request.dryRun
-        ? application.confirmRetention(request)
-        : act(
-            'retention.confirmed',
-            { emails: request.emails },
-            {
-              work: () => application.confirmRetention(request),
-              after: ({ confirmed, confirmedUntil }) => ({ confirmed, confirmedUntil }),
-            },
-          ),
-    confirmClock: () =>
-      act(
-        'clock.confirmed',
-        {},
-        {
-          before: async () => toClockFields(await application.readClock()),
-          work: () => application.confirmClock(),
-          after: toClockFields,
-        },
       ),
     async changeSend(id, version, change, folder) {
       try {
@@ -160,35 +122,6 @@ export function auditOperations(application: Application, ports: ActPorts, actor
           before: async () => (await application.readEmail(id)).sentCopy?.state ?? null,
           work: () => application.retrySentCopy(id),
           after: ({ state }) => state,
-        },
-      ),
-    suppress: (address, note) =>
-      act(
-        'suppression.set',
-        { address },
-        {
-          before: async () => toSuppressionFields(await application.readSuppression(address)),
-          work: () => application.suppress(address, note),
-          after: toSuppressionFields,
-        },
-      ),
-    liftSuppression: (address) =>
-      act(
-        'suppression.lifted',
-        { address },
-        {
-          before: async () => toSuppressionFields(await application.readSuppression(address)),
-          work: () => application.liftSuppression(address),
-          after: () => null,
-        },
-      ),
-    removeUnsubscribe: (id) =>
-      act(
-        'unsubscribe.removed',
-        { unsubscribeId: id },
-        {
-          work: () => application.removeUnsubscribe(id),
-          after: ({ accountId, list, address }) => ({ accountId, list, address }),
         },
       ),
     registerCustomer: (request) =>
@@ -265,61 +198,6 @@ export function auditOperations(application: Application, ports: ActPorts, actor
         {
           work: () => application.retryQuarantined(id),
           after: ({ accountId, path, uid, nextTryAt }) => ({ accountId, path, uid, nextTryAt }),
-        },
-      ),
-    createTemplate: (template) =>
-      act(
-        'template.created',
-        { name: template.name },
-        { work: () => application.createTemplate(template), after: toTemplateFields },
-      ),
-    changeTemplate: (id, version, change) =>
-      act(
-        'template.changed',
-        { templateId: id, version, fields: Object.keys(change) },
-        { work: () => application.changeTemplate(id, version, change), after: toTemplateFields },
-      ),
-    deleteTemplate: (id, version) =>
-      act(
-        'template.deleted',
-        { templateId: id, version },
-        { work: () => application.deleteTemplate(id, version), after: () => null },
-      ),
-    createKey: (caller, request) =>
-      act(
-        'key.created',
-        { name: request.name },
-        {
-          work: () => application.createKey(caller, request),
-          after: ({ key }) => toKeyFields(key),
-        },
-      ),
-    changeKey: (caller, id, change) =>
-      act(
-        'key.changed',
-        { keyId: id, fields: Object.keys(change) },
-        {
-          before: async () => toKeyFields(await application.readKey(caller, id)),
-          work: () => application.changeKey(caller, id, change),
-          after: toKeyFields,
-        },
-      ),
-    revokeKey: (caller, id) =>
-      act(
-        'key.revoked',
-        { keyId: id },
-        {
-          work: () => application.revokeKey(caller, id),
-          after: toKeyFields,
-        },
-      ),
-    rotateKey: (caller, id, oldValidMs) =>
-      act(
-        'key.rotated',
-        { keyId: id },
-        {
-          work: () => application.rotateKey(caller, id, oldValidMs),
-          after: ({ key }) => toKeyFields(key),
         },
       ),
   };

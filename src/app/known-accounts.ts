@@ -10,17 +10,11 @@ type AccountLists = Pick<
   | 'countFolders'
   | 'listAssignees'
   | 'listDrafts'
-  | 'listTemplates'
-  | 'createTemplate'
   | 'listQuarantine'
   | 'listRefusedMerges'
   | 'listEvents'
   | 'streamEvents'
-  | 'listUnsubscribes'
-  | 'readStatistics'
-  | 'listImports'
   | 'completeAddresses'
-  | 'createKey'
 >;
 
 /** The lists, refusing unknown accounts; a configured account costs nothing. */
@@ -53,14 +47,6 @@ export function refuseUnknownAccounts(
       await check(request.accountId);
       return lists.listDrafts(request);
     },
-    async listTemplates(request) {
-      await check(request.accountId);
-      return lists.listTemplates(request);
-    },
-    async createTemplate(template) {
-      await check(template.accountId);
-      return lists.createTemplate(template);
-    },
     async listRefusedMerges(request) {
       await check(request.accountId);
       return lists.listRefusedMerges(request);
@@ -76,22 +62,6 @@ export function refuseUnknownAccounts(
     async completeAddresses(request) {
       await check(request.accountId);
       return lists.completeAddresses(request);
-    },
-    async listUnsubscribes(request) {
-      await check(request.accountId);
-      return lists.listUnsubscribes(request);
-    },
-    async readStatistics(request) {
-      await check(request.accountId);
-      return lists.readStatistics(request);
-    },
-    async listImports(request) {
-      await check(request.accountId);
-      return lists.listImports(request);
-    },
-    async createKey(caller, request) {
-      for (const accountId of request.accounts ?? []) await check(accountId);
-      return lists.createKey(caller, request);
     },
     async listQuarantine(request) {
       await check(request.accountId);

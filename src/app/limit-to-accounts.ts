@@ -8,7 +8,6 @@
  */
 import { createHash } from 'node:crypto';
 import { invalidRequest, ServiceError, type ErrorCode } from '../core/errors.ts';
-import { seesAccounts } from '../core/keys/caller.ts';
 import type { Application } from './application.ts';
 import type { AccountFilter } from './base/account-filter.ts';
 import type { Draft } from './drafts/draft-ports.ts';
@@ -16,7 +15,6 @@ import type { DraftChange } from './drafts/use-cases.ts';
 import type { SpoolFolder } from './files/file-ports.ts';
 import type { AccountOf } from './keys/account-of.ts';
 import type { ReceiveRequest } from './receive/use-cases.ts';
-import type { Template } from './templates/template-ports.ts';
 import type { UploadRequest } from './uploads/use-cases.ts';
 import type { SendRequest } from './send/use-cases.ts';
 
@@ -105,19 +103,6 @@ export function limitToAccounts(
     const draft = await application.readDraft(id).catch(nullIfGone);
     if (draft !== null && !sees(draft.accountId)) throw new ServiceError('draft_not_found');
     return draft;
-  }
-
-  /** Every caller may read those that any account may use. */
-  async function readTemplate(id: string, version: number | null): Promise<Template> {
-    const template = await application.readTemplate(id, version);
-    if (template.accountId !== null && !sees(template.accountId))
-      throw new ServiceError('template_not_found');
-    return template;
-  }
-
-  async function requireOwnTemplate(id: string): Promise<void> {
-    const { accountId } = await readTemplate(id, null);
-    if (accountId === null) throw new ServiceError('forbidden_account');
   }
 
   /** Everything that the draft names must be the caller's, and a draft that names nothing gets an account. */
@@ -243,23 +228,6 @@ export function limitToAccounts(
         await require(accountOf.email(outcome.id), 'draft_not_found');
         return result;
       }),
-    async createTemplate(template) {
-      return application.createTemplate({ ...template, accountId: chosen(template.accountId) });
-    },
-    readTemplate,
-    listTemplates: async (request) => application.listTemplates(within(request)),
-    async changeTemplate(id, version, change) {
-      await requireOwnTemplate(id);
-      return application.changeTemplate(id, version, change);
-    },
-    async deleteTemplate(id, version) {
-      await requireOwnTemplate(id);
-      return application.deleteTemplate(id, version);
-    },
-    async previewTemplate(use) {
-      await readTemplate(use.id, use.version);
-      return application.previewTemplate(use);
-    },
     changeSend: (id, version, change, folder) =>
       taking(folder, requireEmail(id), () => application.changeSend(id, version, change, folder)),
     async cancelSend(id) {
@@ -281,13 +249,6 @@ export function limitToAccounts(
     // The token is the permission.
     readUnsubscribeToken: (token) => application.readUnsubscribeToken(token),
     unsubscribe: (token) => application.unsubscribe(token),
-    listUnsubscribes: async (request) => application.listUnsubscribes(within(request)),
-    removeUnsubscribe: (id) => application.removeUnsubscribe(id, accounts),
-    // Nothing is sent to a suppressed address from any account.
-    listSuppressions: refuse,
-    readSuppression: refuse,
-    suppress: refuse,
-    liftSuppression: refuse,
 
     // Only sends of its account may use it.
     createUpload: (request, folder) =>
@@ -374,36 +335,12 @@ export function limitToAccounts(
     checkErasure: refuse,
     readErasure: refuse,
 
-    // They concern the mail of all accounts.
-    readRetention: refuse,
-    confirmRetention: refuse,
-    readClock: refuse,
-    confirmClock: refuse,
-
     listAccounts: async () => (await application.listAccounts()).filter(({ accountId }) => sees(accountId)),
     listQuarantine: async (request) => application.listQuarantine(within(request)),
     async retryQuarantined(id) {
       await require(accountOf.quarantined(id), 'quarantined_not_found');
       return application.retryQuarantined(id);
     },
-
-    readStatistics: async (request) => application.readStatistics(within(request)),
-    listImports: async (request) => application.listImports(within(request)),
-
-    // It covers all accounts.
-    listAudit: refuse,
-
-    async createKey(caller, request) {
-      // Before unknown accounts are refused: the caller can't tell one that exists from one that does not.
-      if (!seesAccounts({ accounts }, request.accounts)) throw new ServiceError('key_exceeds_caller');
-      return application.createKey(caller, request);
-    },
-    // They check the caller themselves.
-    listKeys: (caller, request) => application.listKeys(caller, request),
-    readKey: (caller, id) => application.readKey(caller, id),
-    changeKey: (caller, id, change) => application.changeKey(caller, id, change),
-    revokeKey: (caller, id) => application.revokeKey(caller, id),
-    rotateKey: (caller, id, oldValidMs) => application.rotateKey(caller, id, oldValidMs),
   };
 }
 

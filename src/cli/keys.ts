@@ -2,9 +2,8 @@
 import { userInfo } from 'node:os';
 import { createKeyStore } from '../adapters/postgres/keys/key-store.ts';
 import { createUsedAccounts } from '../adapters/postgres/accounts/used-accounts.ts';
-import { createKeys } from '../app/keys/manage-keys.ts';
-import { toKeyJson } from '../adapters/http/keys/key-json.ts';
-import type { KeyUseCases } from '../app/keys/use-cases.ts';
+import { createKeys, type Keys } from '../app/keys/manage-keys.ts';
+import { toKeyJson } from '../app/keys/operations.ts';
 import { withEverything, type Caller } from '../core/keys/caller.ts';
 import { RIGHTS, type Right } from '../core/keys/rights.ts';
 import type { OpenData } from '../service/open-data.ts';
@@ -115,7 +114,7 @@ export const keysCommand = defineCommand({
         };
         const data = await open();
         for (const accountId of account ?? []) await checkAccount(data, accountId);
-        output.print((await keysOf(data).createKey(caller, request)).secret);
+        output.print((await keysOf(data).create(caller, request)).secret);
         return 'done';
       }
       case 'list':
@@ -128,13 +127,13 @@ export const keysCommand = defineCommand({
           ...(name === undefined ? {} : { name }),
           ...(rateLimit === undefined ? {} : { rateLimit: toRateLimit(rateLimit) }),
         };
-        const key = await keysOf(await open()).changeKey(caller, needId(id), change);
+        const key = await keysOf(await open()).change(caller, needId(id), change);
         if (json) printJson(output, toKeyJson(key));
         else output.print(`${key.id} is changed`);
         return 'done';
       }
       case 'revoke': {
-        const key = await keysOf(await open()).revokeKey(caller, needId(id));
+        const key = await keysOf(await open()).revoke(caller, needId(id));
         if (json) printJson(output, toKeyJson(key));
         else output.print(`${key.id} is revoked`);
         return 'done';
@@ -143,7 +142,7 @@ export const keysCommand = defineCommand({
         const keyId = needId(id);
         const hours = /^\d{1,3}$/.test(overlap) ? Number(overlap) : Infinity;
         if (hours > 720) throw new UsageError('--overlap must be a whole number of hours, 0 to 720');
-        const { secret } = await keysOf(await open()).rotateKey(caller, keyId, hours * 3_600_000);
+        const { secret } = await keysOf(await open()).rotate(caller, keyId, hours * 3_600_000);
         output.print(secret);
         return 'done';
       }
@@ -153,7 +152,7 @@ export const keysCommand = defineCommand({
   },
 });
 
-const keysOf = ({ pool, clock, ids }: OpenData): KeyUseCases =>
+const keysOf = ({ pool, clock, ids }: OpenData): Keys =>
   createKeys({ store: createKeyStore(pool), clock, ids });
 
 async function checkAccount({ accounts, pool }: OpenData, accountId: string): Promise<void> {
@@ -188,10 +187,10 @@ function toRateLimit(text: string | undefined): number | null {
   return limit;
 }
 
-async function list(keys: KeyUseCases, caller: Caller, output: Output, asJson: boolean): Promise<void> {
+async function list(keys: Keys, caller: Caller, output: Output, asJson: boolean): Promise<void> {
   const rows: KeyJson[] = [];
   for (let cursor: string | null = null; ;) {
-    const page = await keys.listKeys(caller, { limit: PAGE, cursor });
+    const page = await keys.list(caller, { limit: PAGE, cursor });
     rows.push(...page.keys.map(toKeyJson));
     if (page.nextCursor === null) break;
     cursor = page.nextCursor;

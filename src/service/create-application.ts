@@ -42,13 +42,11 @@ import type { Application } from '../app/application.ts';
 import type { OperationDeps } from '../app/operations.ts';
 import type { AccountsPorts } from '../platform/operation/seen-accounts.ts';
 import { checkClock, checkReadiness } from '../app/check-readiness.ts';
-import { createAuditReads } from '../app/audit/use-cases.ts';
 import { createKeys } from '../app/keys/manage-keys.ts';
 import { createUpload } from '../app/uploads/create-upload.ts';
 import { createAddresses, ownAddressesOf } from '../app/addresses/use-cases.ts';
 import { createCustomers } from '../app/customers/customers.ts';
 import { createDecisions } from '../app/threads/decide-threads.ts';
-import { createImports } from '../app/import/use-cases.ts';
 import { createStatistics } from '../app/statistics/use-cases.ts';
 import { checkSend } from '../app/send/check-send.ts';
 import { createKeyWork } from '../app/send/idempotency.ts';
@@ -121,7 +119,7 @@ export interface CreatedApplication {
 
 /** The teardown waits for sends and requests under way. */
 export function createApplication(
-  { parts, sending: { ports: sendPorts, comparing, operations }, secrets, wakeMailboxes }: ApplicationParts,
+  { parts, sending: { ports: sendPorts, comparing, operations, suppressed }, secrets, wakeMailboxes }: ApplicationParts,
   teardown: Teardown,
 ): CreatedApplication {
   const { config, logger, clock, guard, pool, callers, replica, instanceId, watch } = parts;
@@ -130,7 +128,7 @@ export function createApplication(
   // For callers' reads; sends and loops read from the database that they write to.
   const reading = replica ?? callers;
   const { blobs, suppressions, active, settleUnknown } = sendPorts;
-  const unsubscribes = sendPorts.unsubscribing.useCases;
+  const { useCases: unsubscribing, unsubscribes } = sendPorts.unsubscribing;
   const endAtTeardown = (loop: Loop) => teardown.push(() => loop.stop());
   const wakeFor = (kind: WorkKind, loop: WokenLoop) => {
     watch.on(kind, loop.wake);
@@ -161,7 +159,7 @@ export function createApplication(
     ...reportPorts,
     store: createInboundStore(pool),
     requireStorage: () => parts.ownStorage.requireLately(),
-    unsubscribe: (token: string) => unsubscribes.unsubscribe(token),
+    unsubscribe: (token: string) => unsubscribing.unsubscribe(token),
   };
 
   const { databaseStatementTimeoutMs: statementTimeoutMs } = config;
@@ -231,7 +229,6 @@ export function createApplication(
   wakeFor('erasures', eraser);
 
   const events = createEventReads({ feed: createEventFeed(callers), signal });
-  const apiKeys = createKeys({ store: createKeyStore(callers), clock, ids: parts.ids });
 
   const checkDatabase = createDatabaseCheck(pool);
   const threads = createThreadReads(createThreadList(callers, reading), {
@@ -282,18 +279,12 @@ export function createApplication(
     waiting: createWaitingSends(callers),
     readEmail: reads.readEmail,
   });
-  const templates = createTemplates({ ...sendPorts, templates: createTemplateStore(callers) });
   // Their writes are work for the loops.
   const writing = followedBy(watch.soon, {
     ...createThreadChangeActs(createThreadChanges(callers), threadPages),
     ...createDecisions(createThreadDecisions(callers), parts.ids),
     ...createCustomers(createCustomerStore(callers, parts.patient, reading)),
     ...operations,
-    ...createRetention({
-      ...retentionPorts,
-      retention: createRetentionStore(callers),
-      wake: () => retention?.wake(),
-    }),
     ...createSentCopyOperations(createSentCopyStore(callers)),
     ...deletions,
     ...createErasures({
@@ -302,7 +293,7 @@ export function createApplication(
       ids: parts.ids,
       wake: eraser.wake,
     }),
-    ...unsubscribes,
+    ...unsubscribing,
     receiveMessage: (request, folder) => receiveMessage(receivePorts, request, folder),
     sendMessage: (request, folder) => sendMessage(sendPorts, request, folder),
     sendOnce: (key, request, folder) => sendOnce(keyPorts, key, request, folder),
@@ -325,29 +316,19 @@ export function createApplication(
     checkSend: check,
     ...writing,
     createUpload: (request, folder) => createUpload(uploadPorts, request, folder),
-    ...templates,
     ...mailboxes,
     ...events,
-    ...apiKeys,
-    ...createAuditReads(createAuditLog(callers)),
     ...refuseUnknownAccounts(accounts, {
       ...threads,
       ...reads,
       ...mailboxes,
       ...events,
-      ...apiKeys,
       ...createFolderCounter(reading),
       ...createAssigneeReader(callers),
       ...drafts,
-      ...templates,
-      ...unsubscribes,
       ...createRefusedMerges(createRefusedMergeStore(callers)),
       ...createAddresses(createKnownAddresses(reading), parts.accounts),
-      ...createStatistics(createStatisticsReader(reading), clock),
-      ...createImports(createImportLog(callers)),
     }),
-    readClock: () => guard.measure(),
-    confirmClock: (keyId = null) => guard.trust(keyId),
     checkReadiness: () =>
       checkReadiness({
         clock: () => checkClock(guard),
@@ -358,5 +339,22 @@ export function createApplication(
         ...(replica === null ? {} : { replica: () => replica.check() }),
       }),
   };
-  return { application, deps: { clock, webhooks }, accounts };
+  const deps: OperationDeps = {
+    auditLog: createAuditLog(callers),
+    clock,
+    guard,
+    imports: createImportLog(callers),
+    keys: createKeys({ store: createKeyStore(callers), clock, ids: parts.ids }),
+    retention: createRetention({
+      ...retentionPorts,
+      retention: createRetentionStore(callers),
+      wake: () => retention?.wake(),
+    }),
+    statistics: createStatistics(createStatisticsReader(reading), clock),
+    suppressions: suppressed,
+    templates: createTemplates({ ...sendPorts, templates: createTemplateStore(callers) }),
+    unsubscribes,
+    webhooks,
+  };
+  return { application, deps, accounts };
 }

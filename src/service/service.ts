@@ -144,7 +144,7 @@ async function startParts(
   const app = createHttpApp({
     application,
     applicationOf: createViews({ application, accountOf: createAccountOf(pool), ...accounts }),
-    runOperation: createOperationRunner({ accounts, acts, deps }),
+    runOperation: createOperationRunner({ accounts, acts, deps, wake: parts.watch.soon }),
     operationsOf: (actor, ofCaller) => auditOperations(ofCaller, acts, actor),
     access,
     observers: [

@@ -125,7 +125,8 @@ export async function startSending(parts: Parts, security: SecurityLog, teardown
   return {
     ports,
     comparing,
-    operations: { ...operations, ...createSuppressionOperations(suppressionStore, suppressions) },
+    operations,
+    suppressed: createSuppressionOperations(suppressionStore, suppressions),
   };
 }
 

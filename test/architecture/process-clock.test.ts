@@ -37,7 +37,6 @@ const MAY_READ_DATABASE_CLOCK: Readonly<Record<string, string>> = {
   'adapters/http/emails/signed-images.ts': 'how long a browser may keep an image',
   'adapters/http/erase/deletions.ts': 'the answer contains the time of the deletion',
   'adapters/http/health/health.ts': 'the answer contains the time, and the age of what readiness found',
-  'adapters/http/templates/templates.ts': 'the answer contains the time of the deletion',
   'adapters/tls/certificate-files.ts': 'a certificate is valid by the clock of the machine that checks it',
   'adapters/webhooks/post-webhook.ts': 'dates and signs a request, and reads a date that an endpoint named',
   'app/base/clock-guard.ts': 'a moment that the database must not pass before this process knows it',
@@ -58,6 +57,7 @@ const MAY_READ_DATABASE_CLOCK: Readonly<Record<string, string>> = {
     'dates the message, its Message-ID and signature; refuses a send_at that has passed',
   'app/sessions/session-ring.ts': 'a copy of the sessions is checked without a statement for each request',
   'app/statistics/use-cases.ts': 'the end of a report whose caller names none',
+  'app/templates/operations.ts': 'the answer contains the time of the deletion',
   'app/webhooks/operations.ts': 'the answer contains the time of the deletion',
   'app/webhooks/webhooks.ts': 'the end of the old secret is sealed with it, and so is no column',
 };

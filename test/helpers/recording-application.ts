@@ -25,28 +25,20 @@ import {
   sampleRecord,
   sampleRefused,
   sampleSentCopy,
-  sampleTemplate,
-  sampleTemplateSummary,
   sampleThread,
   sampleThreadEmail,
   sampleVariant,
   toSampleSend,
 } from './sample-emails.ts';
 import {
-  SAMPLE_LATENCY,
   sampleAccount,
   sampleQuarantined,
   sampleUnsubscribe,
-  sampleSuppression,
   sampleRegistration,
   sampleClaim,
   sampleEventId,
   sampleEvent,
   sampleErasure,
-  sampleRetention,
-  sampleClock,
-  SAMPLE_KEY,
-  sampleKey,
 } from './sample-records.ts';
 
 const sampleChecked: CheckedEmail = {
@@ -140,17 +132,6 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
       const message = sent.kind === 'send' ? sent.request : toSampleSend(sent.request.message);
       return { outcome: await sendMessage(message, folder), replayed: false };
     },
-    createTemplate: async () => sampleTemplate,
-    readTemplate: async () => sampleTemplate,
-    listTemplates: async () => ({ templates: [sampleTemplateSummary], nextCursor: null }),
-    changeTemplate: async () => sampleTemplate,
-    deleteTemplate: async () => undefined,
-    previewTemplate: async () => ({
-      version: 2,
-      subject: 'Angebot 1',
-      textBody: 'Guten Tag',
-      htmlBody: null,
-    }),
     previewReply: async ({ kind }) => ({ ...samplePreview, kind }),
     async createUpload(_request, folder) {
       await folder.remove();
@@ -218,61 +199,6 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
       (async function* () {
         yield { events: [sampleEvent], next: sampleEventId };
       })(),
-    listImports: async () => [
-      {
-        id: sampleEmail.id,
-        accountId: 'default',
-        startedAt: sampleEmail.date,
-        updatedAt: sampleEmail.date,
-        state: 'running',
-        imported: 120,
-        known: 3,
-        leftOut: 1,
-        failed: 0,
-        bytesDone: 600_000,
-        bytesTotal: null,
-      },
-    ],
-    readStatistics: async () => ({
-      points: [
-        {
-          at: sampleEmail.date,
-          received: 12,
-          sent: 7,
-          failed: 1,
-          unknown: 0,
-          bounced: 2,
-          complained: 0,
-          sendLatency: SAMPLE_LATENCY,
-          receiveLatency: null,
-        },
-      ],
-      reports: [{ kind: 'dmarc', domain: 'example.com', source: '192.0.2.1', result: 'pass', messages: 12 }],
-      sendLatency: SAMPLE_LATENCY,
-      receiveLatency: null,
-    }),
-    listAudit: async () => ({
-      entries: [
-        {
-          position: '17',
-          at: sampleEmail.date,
-          author: { kind: 'key', id: '0123456789ab', name: 'CRM' },
-          act: 'key.created',
-          target: null,
-          details: { name: 'CRM' },
-          outcome: 'done',
-          code: null,
-          result: {},
-        },
-      ],
-      nextCursor: null,
-    }),
-    createKey: async () => ({ key: sampleKey, secret: SAMPLE_KEY }),
-    listKeys: async () => ({ keys: [sampleKey], nextCursor: null }),
-    readKey: async () => sampleKey,
-    changeKey: async () => sampleKey,
-    revokeKey: async () => ({ ...sampleKey, revokedAt: sampleEmail.date }),
-    rotateKey: async () => ({ key: sampleKey, secret: SAMPLE_KEY }),
     readEmail: async () => sampleDetail,
     listEmails: async () => ({
       emails: { kind: 'whole', json: JSON.stringify(toListingJson(sampleListing)) },
@@ -281,10 +207,6 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
     requestErasure: async () => sampleErasure,
     checkErasure: async () => sampleErasure.erased,
     readErasure: async () => sampleErasure,
-    readRetention: async () => sampleRetention,
-    confirmRetention: async () => sampleRetention,
-    readClock: async () => sampleClock,
-    confirmClock: async () => sampleClock,
     deleteEmail: async () => undefined,
     deleteThread: async () => 3,
     async changeSend(_id, _version, _change, folder) {
@@ -312,12 +234,6 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
     moveEmails: async () => sampleDecision,
     readUnsubscribeToken: async () => ({ list: sampleUnsubscribe.list, address: sampleUnsubscribe.address }),
     unsubscribe: async () => ({ list: sampleUnsubscribe.list, address: sampleUnsubscribe.address }),
-    listUnsubscribes: async () => ({ unsubscribes: [sampleUnsubscribe], nextCursor: null }),
-    removeUnsubscribe: async () => sampleUnsubscribe,
-    listSuppressions: async () => ({ suppressions: [sampleSuppression], nextCursor: null }),
-    readSuppression: async () => sampleSuppression,
-    suppress: async () => sampleSuppression,
-    liftSuppression: async (address) => ({ address, liftedAt: sampleSuppression.since }),
     listAccounts: async () => [sampleAccount],
     listQuarantine: async () => ({ messages: [sampleQuarantined], nextCursor: null }),
     retryQuarantined: async () => sampleQuarantined,

@@ -11,7 +11,6 @@ import type { ThreadListing } from '../../src/app/threads/thread-list-ports.ts';
 import type { ExplainedPlacement } from '../../src/app/threads/placement-facts.ts';
 import type { RefusedMerge } from '../../src/app/threads/refused-merge-ports.ts';
 import type { DecisionResult } from '../../src/app/threads/thread-decisions.ts';
-import type { Template, TemplateSummary } from '../../src/app/templates/template-ports.ts';
 import type { MessageId } from '../../src/core/message/message-id.ts';
 import { type ListedEmail } from './emails-json.ts';
 
@@ -60,24 +59,6 @@ export const samplePreview: ReplyPreview = {
   quoteHtml: '<blockquote>Hallo</blockquote>',
   isQuoteCut: false,
   attachments: [sampleAttachment],
-};
-
-export const sampleTemplateSummary: TemplateSummary = {
-  id: IDS.email,
-  accountId: null,
-  latestVersion: 2,
-  name: 'Angebot',
-  subject: 'Angebot {{ nummer }}',
-  createdAt: sampleEmail.date,
-  updatedAt: sampleEmail.date,
-};
-
-export const sampleTemplate: Template = {
-  ...sampleTemplateSummary,
-  version: 2,
-  textBody: 'Guten Tag {{ name }}',
-  htmlBody: '<p>Guten Tag {{ name }}</p>',
-  variables: ['nummer', 'name'],
 };
 
 export const sampleDraftSummary: DraftSummary = {

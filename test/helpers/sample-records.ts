@@ -1,17 +1,11 @@
 /** Results of use cases other than emails, for tests of the HTTP edge: accounts, customers, events, keys. */
-import type { ClockState } from '../../src/app/base/clock-guard.ts';
-import type { Retention } from '../../src/app/erase/retention-ports.ts';
 import type { Erasure } from '../../src/app/erase/erasure-ports.ts';
 import type { AccountStatus } from '../../src/app/mailboxes/use-cases.ts';
-import type { StoredKey } from '../../src/app/keys/key-ports.ts';
 import type { FeedEvent } from '../../src/app/events/event-ports.ts';
 import type { AmbiguousRule, CustomerRegistration } from '../../src/app/customers/customer-ports.ts';
 import type { QuarantinedMessage } from '../../src/app/mailboxes/mailbox-status-ports.ts';
 import type { Unsubscribe } from '../../src/app/unsubscribes/unsubscribe-ports.ts';
-import type { Suppression } from '../../src/core/delivery/suppression.ts';
 import { IDS, sampleEmail } from './sample-emails.ts';
-
-export const SAMPLE_LATENCY = { emails: 7, meanMs: 640, medianMs: 410, p95Ms: 1900 };
 
 export const sampleAccount: AccountStatus = {
   accountId: 'main',
@@ -67,17 +61,6 @@ export const sampleUnsubscribe: Unsubscribe = {
   address: 'ann@example.com',
   emailId: '0198c0de-0000-7000-8000-00000000aaab',
   unsubscribedAt: new Date('2026-03-01T12:00:00Z'),
-};
-
-export const sampleSuppression: Suppression = {
-  address: 'bob@example.org',
-  reason: 'hard_bounce',
-  since: new Date('2026-01-31T12:00:00.000Z'),
-  status: '5.1.1',
-  diagnostic: '550 5.1.1 No such user',
-  note: null,
-  emailId: IDS.email,
-  reportId: IDS.thread,
 };
 
 export const sampleRegistration: CustomerRegistration = {
@@ -141,39 +124,3 @@ export const sampleErasure: Erasure = {
   },
 };
 
-export const SAMPLE_KEY = `ewk_0123456789ab_${'s'.repeat(43)}`;
-export const sampleKey: StoredKey = {
-  id: '0123456789ab',
-  name: 'CRM',
-  rights: ['read', 'send'],
-  accounts: ['default'],
-  rateLimit: null,
-  createdAt: sampleEmail.date,
-  createdBy: { kind: 'secret', number: 1 },
-  expiresAt: null,
-  lastUsedAt: null,
-  revokedAt: null,
-  oldSecretUntil: null,
-};
-
-export const sampleRetention: Retention = {
-  began: new Date('2026-03-01T11:00:00Z'),
-  bound: 50,
-  deleted: 50,
-  confirmed: 0,
-  confirmedUntil: null,
-  heldSince: new Date('2026-03-01T11:02:00Z'),
-  due: [{ accountId: 'default', days: 30, threads: 400, emails: 900 }],
-};
-
-export const sampleClock: ClockState = {
-  offsetMs: 12,
-  roundTripMs: 1,
-  isSkewed: false,
-  databaseAt: new Date('2026-03-01T11:00:00Z'),
-  jump: {
-    expectedAt: new Date('2026-02-20T11:00:00Z'),
-    jumpedAt: new Date('2026-03-01T10:00:00Z'),
-    lastedMs: 3_600_000,
-  },
-};

@@ -15,7 +15,7 @@ export interface AccessLog {
   noteLogin(address: string, keyId: string | null): void;
   noteRight(author: Author, right: Right): void;
   /** Throws `ServiceError('database_unavailable')`: a log-in that can't be recorded must not happen. */
-  noteSession(act: 'session.opened' | 'session.ended', author: Author, details: object): Promise<void>;
+  noteSession(act: 'session.opened' | 'session.ended', author: Author, details: Readonly<Record<string, unknown>>): Promise<void>;
 }
 
 type Refusal = Omit<EndedAct, 'details'> & { readonly details: { readonly right?: Right } };
@@ -46,7 +46,7 @@ export class AccessLogWriter implements AccessLog {
     );
   }
 
-  noteSession(act: string, author: Author, details: object): Promise<void> {
+  noteSession(act: string, author: Author, details: Readonly<Record<string, unknown>>): Promise<void> {
     return this.#log.add([{ author, act, target: null, code: null, details }]);
   }
 

@@ -7,7 +7,7 @@ export interface AuditAct {
   readonly act: string;
   /** Identifier of the object of the act; null when it has none yet. An address is replaced by a keyed digest. */
   readonly target: string | null;
-  readonly details: object;
+  readonly details: Readonly<Record<string, unknown>>;
 }
 
 /** An act that is about to be done. */
@@ -31,7 +31,7 @@ export interface AuditEntry extends AuditAct {
   /** Of the refusal; null for any other outcome. */
   readonly code: string | null;
   /** The result of the act; null unless it was done. */
-  readonly result: object | null;
+  readonly result: Readonly<Record<string, unknown>> | null;
 }
 
 export interface AuditFilter {

@@ -3,14 +3,14 @@
 export interface AccountFilter {
   /** null: all accounts that the caller sees. */
   readonly accountId: string | null;
-  /** The accounts that the caller sees; absent: all. Added only by limit-to-accounts.ts. */
-  readonly within?: readonly string[];
+  /** The accounts that the caller sees; absent or null: all. */
+  readonly within?: readonly string[] | null;
 }
 
 /** The accounts for the statement of a list; null: all. */
 export function accountIdsOf({ accountId, within }: AccountFilter): string[] | null {
   if (accountId !== null) return [accountId];
-  return within === undefined ? null : [...within];
+  return within === undefined || within === null ? null : [...within];
 }
 
 /** Statements that list one account walk its index in order; those for several accounts can't. */

@@ -72,13 +72,6 @@ export interface ClockState {
   readonly jump: ClockJump | null;
 }
 
-/** `keyId`: the key that acts; null: none. */
-export interface ClockUseCases {
-  readClock(): Promise<ClockState>;
-  /** The time of the database is right after a jump. A repeat changes nothing. */
-  confirmClock(keyId?: string | null): Promise<ClockState>;
-}
-
 export interface ClockGuardPorts {
   readonly database: DatabaseClock;
   readonly instanceId: string;
@@ -144,6 +137,7 @@ export class ClockGuard {
   }
 
   /** Confirms the database's clock after a jump. Throws `database_unavailable`. */
+  /** The time of the database is right after a jump. A repeat changes nothing. @param keyId the key that acts; null: none */
   async trust(keyId: string | null): Promise<ClockState> {
     await this.#ports.database.trust(keyId);
     return await this.measure();

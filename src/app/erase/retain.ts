@@ -5,11 +5,11 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { invalidRequest } from '../../core/errors.ts';
+import { keyIdOf, type Caller } from '../../core/keys/caller.ts';
 import type { Logger } from '../base/basics.ts';
 import { AT_ONCE, type DeleteEmailsPorts } from './delete-emails.ts';
 import type { RequireCertainty } from '../files/file-ports.ts';
 import type { DueThreads, Retention, RetentionRule, RetentionStore } from './retention-ports.ts';
-import type { RetentionUseCases } from './use-cases.ts';
 
 export interface RetentionPorts extends Pick<DeleteEmailsPorts, 'deleteFiles' | 'requireCertainty'> {
   readonly retention: RetentionStore;
@@ -108,22 +108,32 @@ export async function countDue({
 export const emailsOf = (due: readonly DueThreads[]): number =>
   due.reduce((sum, { emails }) => sum + emails, 0);
 
+export type ConfirmRetention = ReturnType<typeof createRetention>;
+
 export function createRetention(
   ports: Pick<RetentionPorts, 'retention' | 'rules' | 'requireCertainty'> & { readonly wake: () => void },
-): RetentionUseCases {
+) {
   const read = async (): Promise<Retention> => {
     const due = await countDue(ports);
     return { ...(await ports.retention.readHour()), due };
   };
   return {
-    readRetention: read,
-    async confirmRetention({ emails, dryRun }, keyId = null) {
+    /** What is due by the accounts' rules, and what may be deleted of it in this hour. */
+    read,
+    /**
+     * Lets so many emails go beyond the bound, within a day; a dry run changes nothing and returns the same. Throws `invalid_request` for more
+     * than are due, and what `RequireCertainty` throws.
+     */
+    async confirm(
+      caller: Caller,
+      { emails, dryRun }: { readonly emails: number; readonly dryRun: boolean },
+    ): Promise<Retention> {
       const before = await read();
       const dueEmails = emailsOf(before.due);
       if (emails > dueEmails) throw invalidRequest('too_large', { field: 'emails', limit: dueEmails });
       if (dryRun) return before;
       await ports.requireCertainty();
-      await ports.retention.confirm(emails, keyId);
+      await ports.retention.confirm(emails, keyIdOf(caller));
       ports.wake();
       return { ...(await ports.retention.readHour()), due: before.due };
     },

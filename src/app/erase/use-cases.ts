@@ -1,5 +1,4 @@
 /** The use cases of deleting that the edges call. `keyId`: the key that deletes, which the events contain; null: none. */
-import type { Retention } from './retention-ports.ts';
 
 export interface EraseUseCases {
   /**
@@ -18,17 +17,4 @@ export interface EraseUseCases {
   /** The dry runs of both: they throw the same errors, and delete nothing. */
   checkDeleteEmail(id: string): Promise<void>;
   checkDeleteThread(id: string): Promise<number>;
-}
-
-export interface RetentionUseCases {
-  /** What is due by the accounts' rules, and what may be deleted of it in this hour. */
-  readRetention(): Promise<Retention>;
-  /**
-   * Lets so many emails go beyond the bound, within a day; a dry run changes nothing and returns the same. Throws `invalid_request` for more
-   * than are due, and what `RequireCertainty` throws.
-   */
-  confirmRetention(
-    request: { readonly emails: number; readonly dryRun: boolean },
-    keyId?: string | null,
-  ): Promise<Retention>;
 }

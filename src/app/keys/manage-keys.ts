@@ -8,11 +8,32 @@ import {
   SECRET_BYTES,
 } from '../../core/keys/api-key.ts';
 import { coversAll, type Caller } from '../../core/keys/caller.ts';
+import type { Right } from '../../core/keys/rights.ts';
 import type { Clock, IdSource } from '../base/basics.ts';
-import { createCursorForm, readPage, type Place } from '../base/paging.ts';
+import { createCursorForm, readPage, type PageRequest, type Place } from '../base/paging.ts';
 import { hashSecret } from './hash-secret.ts';
 import type { KeyStore, StoredKey } from './key-ports.ts';
-import type { KeyUseCases } from './use-cases.ts';
+
+export interface NewKeyRequest {
+  /** For people; 1 to 100 characters. */
+  readonly name: string;
+  readonly rights: readonly Right[];
+  /** null: all. */
+  readonly accounts: readonly string[] | null;
+  /** Requests within a minute; null: as many as the configuration allows. */
+  readonly rateLimit: number | null;
+  /** null: never. */
+  readonly expiresAt: Date | null;
+}
+
+/** What is absent stays. */
+export type KeyChange = Partial<Pick<NewKeyRequest, 'name' | 'rateLimit'>>;
+
+export interface KeyWithSecret {
+  readonly key: StoredKey;
+  /** `ewk_…`, returned only this once. */
+  readonly secret: string;
+}
 
 export interface ManageKeysPorts {
   readonly store: KeyStore;
@@ -29,7 +50,10 @@ const KEY_CURSOR = createCursorForm<Place>(
   },
 );
 
-export function createKeys({ store, clock, ids }: ManageKeysPorts): KeyUseCases {
+export type Keys = ReturnType<typeof createKeys>;
+
+/** For keys with accounts that the caller does not see, all methods throw `key_not_found`. */
+export function createKeys({ store, clock, ids }: ManageKeysPorts) {
   async function read(caller: Caller, id: string): Promise<StoredKey> {
     return found(await store.read(id, caller.accounts));
   }
@@ -40,7 +64,11 @@ export function createKeys({ store, clock, ids }: ManageKeysPorts): KeyUseCases 
   }
 
   return {
-    async createKey(caller, { name, rights, accounts, rateLimit, expiresAt }) {
+    /** Throws `key_exceeds_caller`, `too_many_keys`, `invalid_request`. */
+    async create(
+      caller: Caller,
+      { name, rights, accounts, rateLimit, expiresAt }: NewKeyRequest,
+    ): Promise<KeyWithSecret> {
       if (name.trim() === '') throw invalidRequest('empty', { field: 'name' });
       if (expiresAt !== null && expiresAt <= clock()) {
         throw invalidRequest('too_small', { field: 'expires_at', limit: clock().toISOString() });
@@ -61,7 +89,8 @@ export function createKeys({ store, clock, ids }: ManageKeysPorts): KeyUseCases 
       return { key, secret: formatApiKey({ id, secret }) };
     },
 
-    async listKeys(caller, request) {
+    /** The newest first, revoked ones too. Throws `invalid_cursor`. */
+    async list(caller: Caller, request: PageRequest) {
       const { items, nextCursor } = await readPage(
         KEY_CURSOR,
         request,
@@ -71,22 +100,25 @@ export function createKeys({ store, clock, ids }: ManageKeysPorts): KeyUseCases 
       return { keys: items, nextCursor };
     },
 
-    readKey: read,
+    read,
 
-    async changeKey(caller, id, change) {
+    /** Counts within two seconds. Throws `key_not_found`, also when it is revoked, `key_exceeds_caller`, `invalid_request`. */
+    async change(caller: Caller, id: string, change: KeyChange): Promise<StoredKey> {
       if (change.name?.trim() === '') throw invalidRequest('empty', { field: 'name' });
       if (!coversAll(caller, { ...(await read(caller, id)), ...change }))
         throw new ServiceError('key_exceeds_caller');
       return found(await store.change(id, change));
     },
 
-    async revokeKey(caller, id) {
+    /** The key stops working within two seconds. */
+    async revoke(caller: Caller, id: string): Promise<StoredKey> {
       await read(caller, id);
       await store.revoke(id);
       return read(caller, id);
     },
 
-    async rotateKey(caller, id, oldValidMs) {
+    /** Makes a new secret; the old one is accepted for this long. Throws `key_exceeds_caller`. */
+    async rotate(caller: Caller, id: string, oldValidMs: number): Promise<KeyWithSecret> {
       // The caller learns the secret, and may then act as this key.
       if (!coversAll(caller, await read(caller, id))) throw new ServiceError('key_exceeds_caller');
       const { secret, hash } = makeSecret();

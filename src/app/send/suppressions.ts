@@ -12,14 +12,14 @@ import { parseAddressList } from '../../core/address/address-list.ts';
 import { addrSpec, type Address } from '../../core/address/address.ts';
 import { AddressSet } from '../../core/delivery/address-set.ts';
 import { deliveryAddressKey } from '../../core/delivery/delivery-report.ts';
-import { SUPPRESSION_REASONS, type Suppression } from '../../core/delivery/suppression.ts';
+import { SUPPRESSION_REASONS, type Suppression, type SuppressionReason } from '../../core/delivery/suppression.ts';
 import { erasedAddress, isErasedAddress, type DigestKey } from '../../core/erase/erased-address.ts';
 import { ServiceError, SUPPRESSION_TEXTS } from '../../core/errors.ts';
 import { createFreshCopy } from './fresh-copy.ts';
-import type { SendUseCases } from './use-cases.ts';
 import type { Logger } from '../base/basics.ts';
 import { createFailureLog } from '../base/failure-log.ts';
-import { createCursorForm, readPage } from '../base/paging.ts';
+import { createCursorForm, readPage, type PageRequest } from '../base/paging.ts';
+import { keyIdOf, type Caller } from '../../core/keys/caller.ts';
 import type { Timers } from '../base/timers.ts';
 import type { SuppressionChange, SuppressionStore } from './suppression-ports.ts';
 import type { SecurityLog } from '../base/security-log.ts';
@@ -174,18 +174,22 @@ function refusal({ address, reason, since }: Held): ServiceError {
   });
 }
 
-type SuppressionOperations = Pick<
-  SendUseCases,
-  'listSuppressions' | 'readSuppression' | 'suppress' | 'liftSuppression'
->;
+export interface SuppressionsRequest extends PageRequest {
+  /** As a caller writes it. */
+  readonly address: string | null;
+  readonly reason: SuppressionReason | null;
+}
+
+export type Suppressions = ReturnType<typeof createSuppressionOperations>;
 
 /** The operators' acts on the list. Addresses are as a caller writes them. */
 export function createSuppressionOperations(
   store: SuppressionStore,
   { refresh }: Pick<SuppressionList, 'refresh'>,
-): SuppressionOperations {
+) {
   return {
-    async listSuppressions({ address, reason, ...request }) {
+    /** Throws `invalid_address`, `invalid_cursor`. */
+    async list({ address, reason, ...request }: SuppressionsRequest) {
       const key = address === null ? null : readKey(address);
       const { items, nextCursor } = await readPage(
         VERSION_CURSOR,
@@ -196,24 +200,27 @@ export function createSuppressionOperations(
       return { suppressions: items, nextCursor };
     },
 
-    async readSuppression(address) {
+    /** Throws `invalid_address`, `suppression_not_found`. */
+    async read(address: string): Promise<Suppression> {
       const [found] = await store.findSuppressed([readKey(address)]);
       if (found === undefined) throw new ServiceError('suppression_not_found');
       return found;
     },
 
-    async suppress(address, note, keyId = null) {
+    /** Throws `invalid_address`, `invalid_text`. */
+    async suppress(caller: Caller, address: string, note: string | null): Promise<Suppression> {
       if (note !== null && !isStorable(note)) {
         throw new ServiceError('invalid_text', { values: { field: 'note' } });
       }
-      const suppression = await store.suppress(readKey(address), note, keyId);
+      const suppression = await store.suppress(readKey(address), note, keyIdOf(caller));
       await refresh();
       return suppression;
     },
 
-    async liftSuppression(address, keyId = null) {
+    /** Throws `invalid_address`, `suppression_not_found`. */
+    async lift(caller: Caller, address: string) {
       const key = readKey(address);
-      const lifted = await store.lift(key, keyId);
+      const lifted = await store.lift(key, keyIdOf(caller));
       if (lifted === null) throw new ServiceError('suppression_not_found');
       await refresh();
       return { address: key, ...lifted };

@@ -1,7 +1,6 @@
 /** The use cases of sending that the edges call. */
 import type { Address } from '../../core/address/address.ts';
-import type { PageRequest } from '../base/paging.ts';
-import type { TemplateUse } from '../templates/use-cases.ts';
+import type { TemplateUse } from '../templates/template-ports.ts';
 import type { SendAttachment } from './take-references.ts';
 import type { EmailDetail } from '../emails/email-ports.ts';
 import type { SpoolFolder } from '../files/file-ports.ts';
@@ -9,7 +8,6 @@ import type { Invitation } from '../../core/calendar/invitation.ts';
 import type { AutoSubmitted } from '../../core/delivery/loop-guard.ts';
 import type { Priority } from '../../core/delivery/priority.ts';
 import type { EmailState, RecipientOutcome } from '../../core/delivery/states.ts';
-import type { Suppression, SuppressionReason } from '../../core/delivery/suppression.ts';
 import type { CustomHeaders } from '../../core/message/custom-headers.ts';
 import type { MessageId } from '../../core/message/message-id.ts';
 import type { Metadata } from '../../core/message/tags.ts';
@@ -151,18 +149,6 @@ export interface SendOnceResult {
   readonly replayed: boolean;
 }
 
-export interface SuppressionsRequest extends PageRequest {
-  /** As a caller writes it. */
-  readonly address: string | null;
-  readonly reason: SuppressionReason | null;
-}
-
-export interface SuppressionsPage {
-  readonly suppressions: readonly Suppression[];
-  /** null on the last page. */
-  readonly nextCursor: string | null;
-}
-
 /** In the operators' acts, `keyId` is the key that acts, which the events contain; null: none. */
 export interface SendUseCases {
   /**
@@ -199,15 +185,4 @@ export interface SendUseCases {
   retrySend(id: string, keyId?: string | null): Promise<EmailState>;
   /** Declares the outcome of an unknown send. Throws `email_not_found`, `not_unknown`. */
   resolveSend(id: string, outcome: 'sent' | 'failed', keyId?: string | null): Promise<EmailState>;
-  /** Addresses that nothing is sent to, the newest change first. Throws `invalid_address`, `invalid_cursor`. */
-  listSuppressions(request: SuppressionsRequest): Promise<SuppressionsPage>;
-  /** Throws `invalid_address`, `suppression_not_found`. */
-  readSuppression(address: string): Promise<Suppression>;
-  /** Suppresses by hand; `note` is the operator's. Throws `invalid_address`. */
-  suppress(address: string, note: string | null, keyId?: string | null): Promise<Suppression>;
-  /** Lifts the suppression, until something new comes back. Throws `invalid_address`, `suppression_not_found`. */
-  liftSuppression(
-    address: string,
-    keyId?: string | null,
-  ): Promise<{ readonly address: string; readonly liftedAt: Date }>;
 }

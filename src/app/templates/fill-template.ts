@@ -6,7 +6,7 @@ import type { TemplateContent, TemplateFault } from '../../core/templates/templa
 import type { Logger } from '../base/basics.ts';
 import { askerOf, type MessageReader, type ReadingKind, type Readings } from '../reading/reading-ports.ts';
 import type { Template, TemplateStore } from './template-ports.ts';
-import type { TemplateUse, Variables } from './use-cases.ts';
+import type { TemplateUse, Variables } from './template-ports.ts';
 
 export interface TemplateReadingPorts {
   readonly reader: MessageReader;

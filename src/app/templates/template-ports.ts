@@ -3,6 +3,28 @@ import type { TemplateContent } from '../../core/templates/template.ts';
 import type { AccountFilter } from '../base/account-filter.ts';
 import type { Place } from '../base/paging.ts';
 
+/** JSON values. */
+export type Variables = Readonly<Record<string, unknown>>;
+
+/** The template that an email is made from. JSON values only. */
+export interface TemplateUse {
+  readonly id: string;
+  /** null: the newest. */
+  readonly version: number | null;
+  readonly variables: Variables;
+  /** The key that asks; absent or null: a secret. */
+  readonly authorKeyId?: string | null;
+}
+
+export interface NewTemplate extends TemplateContent {
+  /** null: any account may use it. */
+  readonly accountId: string | null;
+  readonly name: string;
+}
+
+/** Absent fields stay as they are; null removes a body. */
+export type TemplateChange = Partial<Omit<NewTemplate, 'accountId'>>;
+
 /** The fields of a template in lists; those of the newest version. */
 export interface TemplateSummary {
   readonly id: string;

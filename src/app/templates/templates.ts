@@ -1,12 +1,19 @@
 /** Creates, changes and reads templates. */
 import { naming, ServiceError } from '../../core/errors.ts';
+import { keyIdOf, type Caller } from '../../core/keys/caller.ts';
 import { textTokens } from '../../core/mime/compose/header.ts';
 import type { TemplateContent } from '../../core/templates/template.ts';
+import type { AccountFilter } from '../base/account-filter.ts';
 import type { IdSource } from '../base/basics.ts';
-import { PLACE_CURSOR, readPage } from '../base/paging.ts';
+import { PLACE_CURSOR, readPage, type PageRequest } from '../base/paging.ts';
 import { checkTemplate, fillTemplate, findTemplate, type TemplateReadingPorts } from './fill-template.ts';
-import type { TemplateRefusal, TemplateStore } from './template-ports.ts';
-import type { TemplateUseCases } from './use-cases.ts';
+import type {
+  NewTemplate,
+  TemplateChange,
+  TemplateRefusal,
+  TemplateStore,
+  TemplateUse,
+} from './template-ports.ts';
 import { isStorable } from '../../core/storable-text.ts';
 
 export interface TemplatePorts extends TemplateReadingPorts {
@@ -14,20 +21,30 @@ export interface TemplatePorts extends TemplateReadingPorts {
   readonly ids: IdSource;
 }
 
-export function createTemplates(ports: TemplatePorts): TemplateUseCases {
+export type Templates = ReturnType<typeof createTemplates>;
+
+/**
+ * Faults of a template, or of its variables, are thrown as `template_invalid`, `template_variable_missing`,
+ * `template_too_complex`, `template_empty`, `variables_too_large`, `header_injection` or `invalid_text`; `rate_limited` when very many
+ * requests of the same key wait. All that take an id throw `template_not_found`.
+ */
+export function createTemplates(ports: TemplatePorts) {
   const { templates, ids } = ports;
   return {
-    async createTemplate({ authorKeyId, ...template }) {
+    /** Throws `missing_body`. */
+    async create(caller: Caller, template: NewTemplate) {
       refuseUnusable(template);
-      const variables = await checkTemplate(ports, template, authorKeyId);
+      const variables = await checkTemplate(ports, template, keyIdOf(caller));
       const id = ids.uuid();
       await naming(id, templates.create({ ...template, id, variables }));
       return await naming(id, findTemplate(templates, { id, version: 1 }), true);
     },
 
-    readTemplate: (id, version) => findTemplate(templates, { id, version }),
+    /** @param version null: the newest */
+    read: (id: string, version: number | null) => findTemplate(templates, { id, version }),
 
-    async listTemplates({ cursor, limit, ...filter }) {
+    /** Throws `invalid_cursor`. */
+    async list({ cursor, limit, ...filter }: AccountFilter & PageRequest) {
       const { items, nextCursor } = await readPage(
         PLACE_CURSOR,
         { cursor, limit },
@@ -37,7 +54,8 @@ export function createTemplates(ports: TemplatePorts): TemplateUseCases {
       return { templates: items, nextCursor };
     },
 
-    async changeTemplate(id, version, change, authorKeyId) {
+    /** Makes a new version. Throws `template_changed`, `missing_body`. */
+    async change(caller: Caller, id: string, version: number, change: TemplateChange) {
       const old = await findTemplate(templates, { id, version: null });
       if (old.version !== version) throw refusal({ kind: 'changed', version: old.version });
       const { name, subject, textBody, htmlBody } = { ...old, ...change };
@@ -49,18 +67,21 @@ export function createTemplates(ports: TemplatePorts): TemplateUseCases {
       refuseUnusable(changed);
       const result = await templates.change(version, {
         ...changed,
-        variables: await checkTemplate(ports, changed, authorKeyId),
+        variables: await checkTemplate(ports, changed, keyIdOf(caller)),
       });
       if (result.kind !== 'done') throw refusal(result);
       return findTemplate(templates, { id, version: version + 1 });
     },
 
-    async deleteTemplate(id, version) {
+    /** Emails made from it stay as they are. Throws `template_changed`. */
+    async delete(id: string, version: number | null) {
       const result = await templates.delete(id, version);
       if (result.kind !== 'done') throw refusal(result);
     },
 
-    async previewTemplate(use) {
+    /** The content that an email would have. */
+    async preview(caller: Caller, asked: Omit<TemplateUse, 'authorKeyId'>) {
+      const use = { ...asked, authorKeyId: keyIdOf(caller) };
       const template = await findTemplate(templates, use);
       const content = await fillTemplate(ports, template, use);
       return { ...content, version: template.version };

@@ -9,10 +9,10 @@ import { ServiceError } from '../../core/errors.ts';
 import { isListName } from '../../core/unsubscribe/list-name.ts';
 import { formatUnsubscribeMailto } from '../../core/unsubscribe/mailto.ts';
 import { openToken, sealToken, TOKEN_KEY_BYTES, TOKEN_NONCE_BYTES } from '../../core/unsubscribe/token.ts';
-import { accountIdsOf } from '../base/account-filter.ts';
+import { accountIdsOf, type AccountFilter } from '../base/account-filter.ts';
 import type { IdSource } from '../base/basics.ts';
-import { createCursorForm, readPage } from '../base/paging.ts';
-import type { UnsubscribeStore } from './unsubscribe-ports.ts';
+import { createCursorForm, readPage, type PageRequest } from '../base/paging.ts';
+import type { Unsubscribe, UnsubscribeStore } from './unsubscribe-ports.ts';
 import type { UnsubscribeUseCases } from './use-cases.ts';
 
 /** An email of a list, before it is composed. */
@@ -32,8 +32,19 @@ export interface UnsubscribeLinks {
   readonly mailto: string | null;
 }
 
+export type Unsubscribes = Unsubscribing['unsubscribes'];
+
 export interface Unsubscribing {
   readonly useCases: UnsubscribeUseCases;
+  readonly unsubscribes: {
+    /** The newest first. @param request `address`: as a caller writes it. Throws `invalid_address`, `invalid_cursor`. */
+    list(
+      request: PageRequest &
+        AccountFilter & { readonly list: string | null; readonly address: string | null },
+    ): Promise<{ readonly unsubscribes: readonly Unsubscribe[]; readonly nextCursor: string | null }>;
+    /** The address gets mail of the list again. Throws `unsubscribe_not_found`. @param within only of these accounts; null: of all */
+    remove(id: string, within: readonly string[] | null): Promise<Unsubscribe>;
+  };
   /**
    * The links that unsubscribe the only recipient: with one request, and by mail if mail arrives here. Throws
    * `unsubscribe_unavailable` without PUBLIC_URL, `invalid_list`, `one_recipient_expected`, `recipient_unsubscribed`,
@@ -80,8 +91,10 @@ export function createUnsubscribing({ store, ids, publicUrl }: UnsubscribingPort
         if (subscription !== null) await store.add({ id: ids.uuid(), ...subscription });
         return subscription;
       },
+    },
 
-      async listUnsubscribes({ list, address, ...request }) {
+    unsubscribes: {
+      async list({ list, address, ...request }) {
         const { items, nextCursor } = await readPage(
           ID_CURSOR,
           request,
@@ -98,7 +111,7 @@ export function createUnsubscribing({ store, ids, publicUrl }: UnsubscribingPort
         return { unsubscribes: items, nextCursor };
       },
 
-      async removeUnsubscribe(id, within = null) {
+      async remove(id, within) {
         const removed = await store.remove(id, within);
         if (removed === null) throw new ServiceError('unsubscribe_not_found');
         return removed;

@@ -256,8 +256,13 @@ export const webhookOperations = [
     },
     async run(_caller, { url, maxInFlight, after = null, ...others }, { webhooks }) {
       const made = await webhooks.create({
-        ...{ description: '', types: null, accountId: null, customerId: null, payload: 'full', headers: {} },
+        description: '',
+        types: null,
+        accountId: null,
+        customerId: null,
         isHistorical: null,
+        payload: 'full',
+        headers: {},
         ...toSettings(others),
         url,
         maxInFlight,
@@ -290,7 +295,7 @@ export const webhookOperations = [
     method: 'GET',
     path: '/api/webhooks/:id',
     right: 'operate',
-    account,
+    account: { shown: ({ accountId }) => accountId, missing: 'webhook_not_found' },
     tag,
     summary: 'Read one webhook',
     description: 'Settings, position in the feed, and why it is paused.',

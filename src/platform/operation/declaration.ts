@@ -17,17 +17,23 @@ export type ActFields = Readonly<Record<string, unknown>>;
  * - `none`: what the operation touches belongs to no account, or the operation checks its caller itself.
  * - `every`: it concerns all accounts, so such a key is refused.
  * - `list`: it reads what is within the accounts of the caller, or within the `account_id` of the input; `run` gets `within`.
- * - `of`: it touches one thing, whose account is looked up. Of another account, or of none: `missing`. Unless null is `shared`: then
- *   everyone sees it.
+ * - `of`: it touches one thing, whose account is looked up first. Of another account: `missing`. `shared` says what becomes of a thing of
+ *   all accounts, or of none: it is `missing` too, `allowed`, or `refused` since the caller may see it and not change it.
+ * - `shown`: the same for a read, whose answer has the account.
  * - `decide`: the account follows from the input; returns the input to run with. It is called for every caller.
  */
-export type AccountRule<Input, Deps> =
+export type AccountRule<Input, Output, Deps> =
   | 'none'
   | 'every'
   | 'list'
   | {
       /** null: of all accounts, or of none; undefined: the thing does not exist. */
       readonly of: (input: Input, deps: Deps) => Promise<string | null | undefined>;
+      readonly missing: ErrorCode;
+      readonly shared?: 'allowed' | 'refused';
+    }
+  | {
+      readonly shown: (output: Output) => string | null;
       readonly missing: ErrorCode;
       readonly shared?: 'allowed';
     }
@@ -43,10 +49,12 @@ type Resolved<Rule, Input> = Rule extends 'list' ? Input & Within : Input;
 /** An act that the audit log and the security log have. */
 export interface Act<Input, Output, Deps> {
   readonly event: SecurityEvent;
+  /** True: the request changes nothing, so it is no act. */
+  readonly unless?: (input: Input) => boolean;
   /** What the act is about. The first field whose name ends in `Id` is its target. */
   readonly what: (input: Input) => ActFields;
   /** The state before; not logged when it is refused. */
-  readonly before?: (input: Input, deps: Deps) => Promise<ActFields | null>;
+  readonly before?: (input: Input, deps: Deps, caller: Caller) => Promise<ActFields | null>;
   readonly after: (output: Output) => ActFields | null;
 }
 
@@ -115,13 +123,13 @@ interface Typed<P, Q, B, M, Out, Rule, Deps> {
 
 /** An operation without the types of its input and output, for what treats all operations alike. */
 export interface Operation<Deps = never> extends OperationFacts {
-  readonly account: AccountRule<never, Deps>;
+  readonly account: AccountRule<never, never, Deps>;
   readonly versionOf?: (output: never) => number;
   readonly act?: Act<never, never, Deps>;
   readonly run: (caller: Caller, input: never, deps: Deps, signal: AbortSignal) => Promise<unknown>;
 }
 
-/** Returns the function that declares operations which use `Deps`. It throws TypeError when two inputs have the same name. */
+/** Returns the function that declares operations which use `Deps`. It throws TypeError when two inputs have the same name, and when a write would look for the account in its answer. */
 export function operationsWith<Deps>() {
   return <
     const P extends Properties | undefined = undefined,
@@ -129,7 +137,11 @@ export function operationsWith<Deps>() {
     const B extends Schema | undefined = undefined,
     const M extends OperationFacts['ifMatch'] = undefined,
     const Out extends Schema = Schema,
-    const Rule extends AccountRule<InputOf<P, Q, B, M>, Deps> = AccountRule<InputOf<P, Q, B, M>, Deps>,
+    const Rule extends AccountRule<InputOf<P, Q, B, M>, Value<Out>, Deps> = AccountRule<
+      InputOf<P, Q, B, M>,
+      Value<Out>,
+      Deps
+    >,
   >(
     declaration: Omit<OperationFacts, 'params' | 'query' | 'body' | 'ifMatch' | 'output'> &
       Typed<P, Q, B, M, Out, Rule, Deps>,
@@ -138,6 +150,8 @@ export function operationsWith<Deps>() {
     const names = inputNames(operation);
     const twice = names.find((name, index) => names.indexOf(name) !== index);
     if (twice !== undefined) throw new TypeError(`${operation.id} has two inputs with the name ${twice}`);
+    if (operation.method !== 'GET' && typeof operation.account === 'object' && 'shown' in operation.account)
+      throw new TypeError(`${operation.id} would write before the account is known`);
     return operation;
   };
 }

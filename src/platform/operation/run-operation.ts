@@ -1,7 +1,8 @@
 /** Runs operations: audit(account → run). The rights of the caller were checked before the body was read. */
-import { ServiceError } from '../../core/errors.ts';
+import { ServiceError, type ErrorCode } from '../../core/errors.ts';
 import type { Caller } from '../../core/keys/caller.ts';
 import { recordAct, type ActPorts, type HttpActor } from '../../app/audit/record-act.ts';
+import type { SecurityEvent } from '../../app/base/security-log.ts';
 import type { Operation, Within } from './declaration.ts';
 import { Seen, type AccountsPorts } from './seen-accounts.ts';
 
@@ -21,6 +22,8 @@ export interface RunPorts<Deps> {
   readonly accounts: AccountsPorts;
   readonly acts: ActPorts;
   readonly deps: Deps;
+  /** Called after each write: it may be work for a loop. */
+  readonly wake: () => void;
 }
 
 /** An operation whose types were checked where it was declared. */
@@ -31,20 +34,31 @@ type Untyped<Deps> = Omit<Operation<Deps>, 'account' | 'act' | 'run'> & {
     | 'list'
     | {
         readonly of: (input: object, deps: Deps) => Promise<string | null | undefined>;
-        readonly missing: 'not_found';
+        readonly missing: ErrorCode;
+        readonly shared?: 'allowed' | 'refused';
+      }
+    | {
+        readonly shown: (output: unknown) => string | null;
+        readonly missing: ErrorCode;
         readonly shared?: 'allowed';
       }
     | { readonly decide: (input: object, seen: Seen, deps: Deps) => Promise<object> };
   readonly act?: {
-    readonly event: 'webhook.created';
+    readonly event: SecurityEvent;
+    readonly unless?: (input: object) => boolean;
     readonly what: (input: object) => Readonly<Record<string, unknown>>;
-    readonly before?: (input: object, deps: Deps) => Promise<unknown>;
+    readonly before?: (input: object, deps: Deps, caller: Caller) => Promise<unknown>;
     readonly after: (output: unknown) => unknown;
   };
   readonly run: (caller: Caller, input: object, deps: Deps, signal: AbortSignal) => Promise<unknown>;
 };
 
-export function createOperationRunner<Deps>({ accounts, acts, deps }: RunPorts<Deps>): RunOperation<Deps> {
+export function createOperationRunner<Deps>({
+  accounts,
+  acts,
+  deps,
+  wake,
+}: RunPorts<Deps>): RunOperation<Deps> {
   /** The input to run with, once the caller may. */
   async function resolve({ account }: Untyped<Deps>, input: object, seen: Seen): Promise<object> {
     if (account === 'none') return input;
@@ -58,29 +72,54 @@ export function createOperationRunner<Deps>({ accounts, acts, deps }: RunPorts<D
     }
     if ('decide' in account) return account.decide(input, seen, deps);
     // What a caller who sees all accounts names is found, or not, by the operation.
-    if (seen.accounts === null) return input;
-    const accountId = await account.of(input, deps);
-    const isShared = accountId === null && account.shared === 'allowed';
-    if (accountId === undefined || !(isShared || seen.sees(accountId)))
-      throw new ServiceError(account.missing);
+    if ('shown' in account || seen.accounts === null) return input;
+    requireSeen(account, await account.of(input, deps), seen);
     return input;
   }
 
-  return async (operation, { caller, actor, input, signal }) => {
-    const untyped = operation as unknown as Untyped<Deps>;
+  async function work(operation: Untyped<Deps>, call: Call, resolved: Promise<object>): Promise<unknown> {
+    const { caller, signal } = call;
+    const { account } = operation;
+    const output = await operation.run(caller, await resolved, deps, signal);
+    if (typeof account === 'object' && 'shown' in account)
+      requireSeen(account, account.shown(output), new Seen(caller.accounts, accounts));
+    return output;
+  }
+
+  async function act(operation: Untyped<Deps>, call: Call): Promise<unknown> {
+    const { caller, actor, input } = call;
     const seen = new Seen(caller.accounts, accounts);
-    const { act } = untyped;
-    if (act === undefined) return untyped.run(caller, await resolve(untyped, input, seen), deps, signal);
+    const { act: logged } = operation;
+    if (logged === undefined || logged.unless?.(input) === true)
+      return work(operation, call, resolve(operation, input, seen));
 
     let resolved: Promise<object> | undefined;
-    const resolveOnce = (): Promise<object> => (resolved ??= resolve(untyped, input, seen));
-    const { before } = act;
+    const resolveOnce = (): Promise<object> => (resolved ??= resolve(operation, input, seen));
+    const { event, what, before, after } = logged;
     return recordAct(acts, actor, {
-      event: act.event,
-      what: act.what(input),
-      ...(before === undefined ? {} : { before: async () => before(await resolveOnce(), deps) }),
-      work: async () => untyped.run(caller, await resolveOnce(), deps, signal),
-      after: act.after,
+      event,
+      what: what(input),
+      ...(before === undefined ? {} : { before: async () => before(await resolveOnce(), deps, caller) }),
+      work: () => work(operation, call, resolveOnce()),
+      after,
     });
+  }
+
+  return async (operation, call) => {
+    const running = act(operation as unknown as Untyped<Deps>, call);
+    return operation.method === 'GET' ? running : running.finally(wake);
   };
+}
+
+interface SeenRule {
+  readonly missing: ErrorCode;
+  readonly shared?: 'allowed' | 'refused';
+}
+
+/** Throws what the rule says unless the caller may have a thing of this account. */
+function requireSeen({ missing, shared }: SeenRule, accountId: string | null | undefined, seen: Seen): void {
+  if (accountId === null && shared === 'allowed') return;
+  if (accountId === null && shared === 'refused' && seen.accounts !== null)
+    throw new ServiceError('forbidden_account');
+  if (accountId === undefined || !seen.sees(accountId)) throw new ServiceError(missing);
 }

@@ -102,7 +102,10 @@ function errorsOf<Deps>(operation: Operation<Deps>): readonly ErrorCode[] {
     ...(names.includes('accountId') ? (['unknown_account'] as const) : []),
     ...(version === undefined ? [] : (['version_required'] as const)),
     ...(account === 'every' ? (['forbidden_account'] as const) : []),
-    ...(typeof account === 'object' && 'of' in account ? [account.missing] : []),
+    ...(typeof account === 'object' && 'missing' in account ? [account.missing] : []),
+    ...(typeof account === 'object' && 'shared' in account && account.shared === 'refused'
+      ? (['forbidden_account'] as const)
+      : []),
     ...(operation.errors ?? []),
   ];
 }

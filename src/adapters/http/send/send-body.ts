@@ -4,7 +4,7 @@
  * (addresses, Message-IDs, file names).
  */
 import { AUTO_SUBMITTED, type AutoSubmitted } from '../../../core/delivery/loop-guard.ts';
-import type { TemplateUse } from '../../../app/templates/use-cases.ts';
+import type { TemplateUse } from '../../../app/templates/template-ports.ts';
 import type { SendRequest } from '../../../app/send/use-cases.ts';
 import { isListName, MAX_LIST_CHARS } from '../../../core/unsubscribe/list-name.ts';
 import { isLane, MAX_LANE_LENGTH, PRIORITIES, type Priority } from '../../../core/delivery/priority.ts';

@@ -1,11 +1,9 @@
 /** GET /api/statistics: how much mail arrived, went out and failed, hour by hour or day by day. */
-import { MAX_POINTS, MAX_REPORT_COUNTS } from '../../../app/statistics/statistics-ports.ts';
-import type { StatisticsPoint } from '../../../app/statistics/use-cases.ts';
-import type { Latency } from '../../../core/statistics/latency.ts';
-import type { HttpContext, HttpServer } from '../answers/context.ts';
-import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
-import { AccountId, ACCOUNT_QUERY_ERRORS } from '../../../platform/schemas/page-schemas.ts';
-import { jsonResponse, Moment, record, Timestamp, toMoment } from '../../../platform/schemas/schemas.ts';
+import { operationsWith } from '../../platform/operation/declaration.ts';
+import { AccountId } from '../../platform/schemas/page-schemas.ts';
+import { Moment, record, Timestamp } from '../../platform/schemas/schemas.ts';
+import { MAX_POINTS, MAX_REPORT_COUNTS } from './statistics-ports.ts';
+import type { StatisticsUseCases } from './use-cases.ts';
 
 /** Without the offsets that other requests accept: PostgreSQL reads their sign the other way round. */
 const TimeZoneName = {
@@ -18,28 +16,6 @@ const TimeZoneName = {
 } as const;
 
 const Step = { title: 'StatisticsStep', type: 'string', enum: ['hour', 'day'] } as const;
-
-const StatisticsQuery = {
-  type: 'object',
-  additionalProperties: false,
-  properties: {
-    since: {
-      ...Moment,
-      description:
-        'Start: the first step is the step that contains this time. Default: 48 hours or 30 days before `until`.',
-    },
-    until: {
-      ...Moment,
-      description: 'End: the last step is the step that contains or ends at this time. Default: now.',
-    },
-    step: { ...Step, description: 'Default: `day`.' },
-    time_zone: {
-      ...TimeZoneName,
-      description: 'Time zone in which days begin. Default: `UTC`. Hours are always UTC.',
-    },
-    account_id: { ...AccountId, description: 'Only of this account.' },
-  },
-} as const;
 
 const Count = { title: 'StatisticsCount', type: 'integer', minimum: 0 } as const;
 
@@ -111,72 +87,47 @@ const Statistics = record('Statistics', {
   ...latencies,
 });
 
-export function registerStatisticsRoutes(app: HttpServer, { applicationFor }: HttpContext): void {
-  app.get(
-    '/api/statistics',
-    {
-      schema: {
-        operationId: 'getStatistics',
-        right: 'operate',
-        tags: ['Statistics'],
-        summary: 'Count mail by hour or day',
+const operation = operationsWith<{ readonly statistics: StatisticsUseCases }>();
+
+export const statisticsOperations = [
+  operation({
+    id: 'getStatistics',
+    method: 'GET',
+    path: '/api/statistics',
+    right: 'operate',
+    account: 'list',
+    tag: 'Statistics',
+    summary: 'Count mail by hour or day',
+    description:
+      'How many emails came in, were sent and failed, and how many recipients bounced or complained, for each step of ' +
+      `the time that is asked for: ${MAX_POINTS} steps at most. Kept for 25 months. Mail that was imported, or found at the first ` +
+      'reading of a mailbox, is not counted.',
+    query: {
+      since: {
+        ...Moment,
         description:
-          'How many emails came in, were sent and failed, and how many recipients bounced or complained, for each step of ' +
-          `the time that is asked for: ${MAX_POINTS} steps at most. Kept for 25 months. Mail that was imported, or found at the first ` +
-          'reading of a mailbox, is not counted.',
-        querystring: StatisticsQuery,
-        response: {
-          200: jsonResponse('The counts.', Statistics),
-          ...errorResponses(...ACCOUNT_QUERY_ERRORS),
-        },
+          'Start: the first step is the step that contains this time. Default: 48 hours or 30 days before `until`.',
       },
+      until: {
+        ...Moment,
+        description: 'End: the last step is the step that contains or ends at this time. Default: now.',
+      },
+      step: { ...Step, description: 'Default: `day`.' },
+      time_zone: {
+        ...TimeZoneName,
+        description: 'Time zone in which days begin. Default: `UTC`. Hours are always UTC.',
+      },
+      account_id: { ...AccountId, description: 'Only of this account.' },
     },
-    async (request) => {
-      const {
-        since,
-        until,
-        step = 'day',
-        time_zone: timeZone = 'UTC',
-        account_id: accountId,
-      } = request.query;
-      const { points, reports, ...whole } = await applicationFor(request).readStatistics({
-        since: since === undefined ? null : toMoment('since', since),
-        until: until === undefined ? null : toMoment('until', until),
-        step,
-        timeZone,
-        accountId: accountId ?? null,
-      });
-      return {
-        step,
-        time_zone: timeZone,
-        points: points.map(toPointJson),
-        reports,
-        ...toLatenciesJson(whole),
-      };
+    answer: 'The counts.',
+    output: Statistics,
+    async run(
+      _caller,
+      { since = null, until = null, step = 'day', timeZone = 'UTC', accountId = null, within },
+      { statistics },
+    ) {
+      const counted = await statistics.readStatistics({ since, until, step, timeZone, accountId, within });
+      return { ...counted, step, timeZone };
     },
-  );
-}
-
-const toPointJson = ({ at, sendLatency, receiveLatency, ...counts }: StatisticsPoint) => ({
-  at: at.toISOString(),
-  ...counts,
-  ...toLatenciesJson({ sendLatency, receiveLatency }),
-});
-
-const toLatenciesJson = ({
-  sendLatency,
-  receiveLatency,
-}: Pick<StatisticsPoint, 'sendLatency' | 'receiveLatency'>) => ({
-  send_latency: toLatencyJson(sendLatency),
-  receive_latency: toLatencyJson(receiveLatency),
-});
-
-const toLatencyJson = (latency: Latency | null) =>
-  latency === null
-    ? null
-    : {
-        emails: latency.emails,
-        mean_ms: latency.meanMs,
-        median_ms: latency.medianMs,
-        p95_ms: latency.p95Ms,
-      };
+  }),
+];
