@@ -1,12 +1,7 @@
 /** The operations that are not declared yet (see platform/operation/), logged as acts of operators. */
 import type { Application } from './application.ts';
 import { recordAct, type ActPorts, type LoggedAct, type Fields, type HttpActor } from './audit/record-act.ts';
-import {
-  changedFields,
-  toDecisionFields,
-  toEmailFields,
-  toRegistrationFields,
-} from './audited-fields.ts';
+import { changedFields, toDecisionFields, toEmailFields, toRegistrationFields } from './audited-fields.ts';
 import type { Erased, Erasure } from './erase/erasure-ports.ts';
 import type { PersonRequest } from './erase/erase-people.ts';
 import type { SecurityEvent } from './base/security-log.ts';

@@ -119,7 +119,12 @@ export interface CreatedApplication {
 
 /** The teardown waits for sends and requests under way. */
 export function createApplication(
-  { parts, sending: { ports: sendPorts, comparing, operations, suppressed }, secrets, wakeMailboxes }: ApplicationParts,
+  {
+    parts,
+    sending: { ports: sendPorts, comparing, operations, suppressed },
+    secrets,
+    wakeMailboxes,
+  }: ApplicationParts,
   teardown: Teardown,
 ): CreatedApplication {
   const { config, logger, clock, guard, pool, callers, replica, instanceId, watch } = parts;

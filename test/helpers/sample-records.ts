@@ -123,4 +123,3 @@ export const sampleErasure: Erasure = {
     webhook_deliveries: 0,
   },
 };
-

@@ -15,7 +15,11 @@ export interface AccessLog {
   noteLogin(address: string, keyId: string | null): void;
   noteRight(author: Author, right: Right): void;
   /** Throws `ServiceError('database_unavailable')`: a log-in that can't be recorded must not happen. */
-  noteSession(act: 'session.opened' | 'session.ended', author: Author, details: Readonly<Record<string, unknown>>): Promise<void>;
+  noteSession(
+    act: 'session.opened' | 'session.ended',
+    author: Author,
+    details: Readonly<Record<string, unknown>>,
+  ): Promise<void>;
 }
 
 type Refusal = Omit<EndedAct, 'details'> & { readonly details: { readonly right?: Right } };

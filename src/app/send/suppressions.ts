@@ -12,7 +12,11 @@ import { parseAddressList } from '../../core/address/address-list.ts';
 import { addrSpec, type Address } from '../../core/address/address.ts';
 import { AddressSet } from '../../core/delivery/address-set.ts';
 import { deliveryAddressKey } from '../../core/delivery/delivery-report.ts';
-import { SUPPRESSION_REASONS, type Suppression, type SuppressionReason } from '../../core/delivery/suppression.ts';
+import {
+  SUPPRESSION_REASONS,
+  type Suppression,
+  type SuppressionReason,
+} from '../../core/delivery/suppression.ts';
 import { erasedAddress, isErasedAddress, type DigestKey } from '../../core/erase/erased-address.ts';
 import { ServiceError, SUPPRESSION_TEXTS } from '../../core/errors.ts';
 import { createFreshCopy } from './fresh-copy.ts';

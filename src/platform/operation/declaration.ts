@@ -98,7 +98,8 @@ type VersionInput<M> = M extends { readonly need: 'required' }
     ? { readonly version: number | null }
     : unknown;
 
-type InputOf<P, Q, B, M> = ([P] extends [undefined] ? unknown : ValueOf<P, keyof P>) &
+type InputOf<P, Q, B, M> = object &
+  ([P] extends [undefined] ? unknown : ValueOf<P, keyof P>) &
   ValueOf<Q> &
   BodyInput<B> &
   VersionInput<M>;

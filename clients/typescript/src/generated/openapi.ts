@@ -536,78 +536,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/templates": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List templates
-         * @description Most recently changed first. With `account_id` the templates of that account and those of all accounts. Needs the right `read`.
-         */
-        get: operations["listTemplates"];
-        put?: never;
-        /**
-         * Create a template
-         * @description Stores a template for later sends. Invalid Liquid is refused; `details` has line, column and cause. Needs the right `operate`.
-         */
-        post: operations["createTemplate"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/templates/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Read a template
-         * @description The newest version, or the given version. Needs the right `read`.
-         */
-        get: operations["getTemplate"];
-        put?: never;
-        post?: never;
-        /**
-         * Delete a template
-         * @description Deletes all versions. Emails made from the template, also scheduled ones, stay unchanged. Needs no body; a body with fields is refused. Needs the right `operate`.
-         */
-        delete: operations["deleteTemplate"];
-        options?: never;
-        head?: never;
-        /**
-         * Change a template
-         * @description Creates a new version, unless all values are equal; earlier versions stay and can be used by sends. Absent fields stay unchanged; null removes a body. When another change came first, the response is 412 and `details` has the newest version. Needs the rights `read` and `operate`.
-         */
-        patch: operations["changeTemplate"];
-        trace?: never;
-    };
-    "/api/templates/{id}/preview": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Preview a template
-         * @description Renders the template; nothing is sent. A missing variable is an error that names it. Needs the right `read`.
-         */
-        post: operations["previewTemplate"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/emails": {
         parameters: {
             query?: never;
@@ -756,134 +684,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/retention": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Show what retention will delete
-         * @description Lists threads without activity for longer than `RETENTION_DAYS`, or the value in the accounts file. Only a small share of all emails is deleted in an hour; anything beyond it is held. Needs the right `operate`.
-         */
-        get: operations["getRetention"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/retention/confirm": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Confirm held deletions of retention
-         * @description Allows retention to delete this many emails beyond the hourly limit within a day. Check `GET /api/retention` first: deletion is permanent. Refused while clocks are wrong. Needs the right `operate`.
-         */
-        post: operations["confirmRetention"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/clock": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Compare the clocks of the process and of the database
-         * @description Measured now. Needs the right `operate`.
-         */
-        get: operations["getClock"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/clock/confirm": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Confirm the database's clock after a jump
-         * @description Confirms that the time is right, for example after the service was stopped for days or a backup was restored. Deletions that were held continue. A repeat changes nothing. Needs no body; a body with fields is refused. Needs the right `operate`.
-         */
-        post: operations["confirmClock"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/suppressions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List suppressed addresses
-         * @description The newest change first. Needs the right `read`.
-         */
-        get: operations["listSuppressions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/suppressions/{address}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Read a suppressed address
-         * @description 404 when the address is not suppressed. Needs the right `read`.
-         */
-        get: operations["getSuppression"];
-        /**
-         * Suppress an address
-         * @description Sets the reason to `manual`, also when the address was suppressed for another reason. Needs the rights `read` and `operate`.
-         */
-        put: operations["suppress"];
-        post?: never;
-        /**
-         * Lift the suppression of an address
-         * @description A later bounce or complaint suppresses the address again. Needs no body; a body with fields is refused. Needs the right `operate`.
-         */
-        delete: operations["liftSuppression"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/uploads": {
         parameters: {
             query?: never;
@@ -899,46 +699,6 @@ export interface paths {
          */
         post: operations["createUpload"];
         delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/unsubscribes": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List unsubscribed addresses
-         * @description The newest first. Needs the right `read`.
-         */
-        get: operations["listUnsubscribes"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/unsubscribes/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /**
-         * Resubscribe an address
-         * @description For addresses whose owner asked for it. Links in earlier mail keep working. Needs no body; a body with fields is refused. Needs the rights `read` and `operate`.
-         */
-        delete: operations["removeUnsubscribe"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1332,6 +1092,246 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/templates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List templates
+         * @description Most recently changed first. With `account_id` the templates of that account and those of all accounts. Needs the right `read`.
+         */
+        get: operations["listTemplates"];
+        put?: never;
+        /**
+         * Create a template
+         * @description Stores a template for later sends. Invalid Liquid is refused; `details` has line, column and cause. Needs the right `operate`.
+         */
+        post: operations["createTemplate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/templates/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a template
+         * @description The newest version, or the given version. Needs the right `read`.
+         */
+        get: operations["getTemplate"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a template
+         * @description Deletes all versions. Emails made from the template, also scheduled ones, stay unchanged. Needs no body; a body with fields is refused. Needs the right `operate`.
+         */
+        delete: operations["deleteTemplate"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a template
+         * @description Creates a new version, unless all values are equal; earlier versions stay and can be used by sends. Absent fields stay unchanged; null removes a body. When another change came first, the response is 412 and `details` has the newest version. Needs the rights `read` and `operate`.
+         */
+        patch: operations["changeTemplate"];
+        trace?: never;
+    };
+    "/api/templates/{id}/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview a template
+         * @description Renders the template; nothing is sent. A missing variable is an error that names it. Needs the right `read`.
+         */
+        post: operations["previewTemplate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/retention": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show what retention will delete
+         * @description Lists threads without activity for longer than `RETENTION_DAYS`, or the value in the accounts file. Only a small share of all emails is deleted in an hour; anything beyond it is held. Needs the right `operate`.
+         */
+        get: operations["getRetention"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/retention/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm held deletions of retention
+         * @description Allows retention to delete this many emails beyond the hourly limit within a day. Check `GET /api/retention` first: deletion is permanent. Refused while clocks are wrong. Needs the right `operate`.
+         */
+        post: operations["confirmRetention"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/clock": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare the clocks of the process and of the database
+         * @description Measured now. Needs the right `operate`.
+         */
+        get: operations["getClock"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/clock/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm the database's clock after a jump
+         * @description Confirms that the time is right, for example after the service was stopped for days or a backup was restored. Deletions that were held continue. A repeat changes nothing. Needs no body; a body with fields is refused. Needs the right `operate`.
+         */
+        post: operations["confirmClock"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/suppressions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List suppressed addresses
+         * @description The newest change first. Needs the right `read`.
+         */
+        get: operations["listSuppressions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/suppressions/{address}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a suppressed address
+         * @description 404 when the address is not suppressed. Needs the right `read`.
+         */
+        get: operations["getSuppression"];
+        /**
+         * Suppress an address
+         * @description Sets the reason to `manual`, also when the address was suppressed for another reason. Needs the rights `read` and `operate`.
+         */
+        put: operations["suppress"];
+        post?: never;
+        /**
+         * Lift the suppression of an address
+         * @description A later bounce or complaint suppresses the address again. Needs no body; a body with fields is refused. Needs the right `operate`.
+         */
+        delete: operations["liftSuppression"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/unsubscribes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List unsubscribed addresses
+         * @description The newest first. Needs the right `read`.
+         */
+        get: operations["listUnsubscribes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/unsubscribes/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Resubscribe an address
+         * @description For addresses whose owner asked for it. Links in earlier mail keep working. Needs no body; a body with fields is refused. Needs the rights `read` and `operate`.
+         */
+        delete: operations["removeUnsubscribe"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/webhooks": {
         parameters: {
             query?: never;
@@ -1382,6 +1382,126 @@ export interface paths {
          * @description Absent fields stay unchanged. `headers` are replaced as a whole. Requests under way still go to the old URL. Needs the right `admin`.
          */
         patch: operations["changeWebhook"];
+        trace?: never;
+    };
+    "/api/webhooks/{id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause a webhook
+         * @description Stops requests until the webhook is resumed; then all events since are posted. Needs no body; a body with fields is refused. Needs the right `operate`.
+         */
+        post: operations["pauseWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume a webhook
+         * @description Continues where the webhook stopped and retries waiting events at once. 410 when events that were not posted are no longer kept: choose a position by replay. Needs no body; a body with fields is refused. Needs the right `operate`.
+         */
+        post: operations["resumeWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/{id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move the position of a webhook
+         * @description Moves the position back, to post events again under the same ids, or forward, to skip events. Give either `after` or `since`. A paused webhook stays paused. Needs the right `operate`.
+         */
+        post: operations["replayWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/{id}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate the secret of a webhook
+         * @description Requests carry a signature for each valid secret, so that the endpoint can switch at any time. A secret older than the previous one becomes invalid at once. Needs the right `admin`.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test event to a webhook
+         * @description Posts one event of the type `webhook.test`, even while the webhook is paused. The response contains the result. Needs no body; a body with fields is refused. Needs the right `operate`.
+         */
+        post: operations["testWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/{id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List deliveries of a webhook
+         * @description All attempts, newest first, kept as long as events. Needs the right `operate`.
+         */
+        get: operations["listWebhookDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/keys": {
@@ -1508,126 +1628,6 @@ export interface paths {
          * @description The last 100 runs of `email-worker import`, with their progress, those that run among them. Kept for 90 days. No name of a file is kept. Needs the right `operate`.
          */
         get: operations["listImports"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/webhooks/{id}/pause": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Pause a webhook
-         * @description Stops requests until the webhook is resumed; then all events since are posted. Needs no body; a body with fields is refused. Needs the right `operate`.
-         */
-        post: operations["pauseWebhook"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/webhooks/{id}/resume": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Resume a webhook
-         * @description Continues where the webhook stopped and retries waiting events at once. 410 when events that were not posted are no longer kept: choose a position by replay. Needs no body; a body with fields is refused. Needs the right `operate`.
-         */
-        post: operations["resumeWebhook"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/webhooks/{id}/replay": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Move the position of a webhook
-         * @description Moves the position back, to post events again under the same ids, or forward, to skip events. Give either `after` or `since`. A paused webhook stays paused. Needs the right `operate`.
-         */
-        post: operations["replayWebhook"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/webhooks/{id}/rotate-secret": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Rotate the secret of a webhook
-         * @description Requests carry a signature for each valid secret, so that the endpoint can switch at any time. A secret older than the previous one becomes invalid at once. Needs the right `admin`.
-         */
-        post: operations["rotateWebhookSecret"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/webhooks/{id}/test": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Send a test event to a webhook
-         * @description Posts one event of the type `webhook.test`, even while the webhook is paused. The response contains the result. Needs no body; a body with fields is refused. Needs the right `operate`.
-         */
-        post: operations["testWebhook"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/webhooks/{id}/deliveries": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List deliveries of a webhook
-         * @description All attempts, newest first, kept as long as events. Needs the right `operate`.
-         */
-        get: operations["listWebhookDeliveries"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2971,88 +2971,6 @@ export interface components {
             /** @description The email of the thread that was recorded last, as far as the writer has seen it. When the thread has a newer one, received or sent, nothing is sent: 409 `thread_has_moved_on`, with `new_emails`. Compared as the send is recorded, so that of two answers at the same moment one is sent; hence the answer is 202. Only in a thread; needs the right `read` as well. */
             if_newest?: components["schemas"]["NullableUuid"];
         };
-        /** @description For people, in one line. */
-        TemplateName: string;
-        NullableAccountId: string | null;
-        TemplateRequest: {
-            name: components["schemas"]["TemplateName"];
-            /** @description Liquid, on one line. */
-            subject: string;
-            /** @description Liquid. At least one of `text_body` and `html_body` is required. */
-            text_body?: string | null;
-            /** @description Liquid; values are escaped. At least one of `text_body` and `html_body` is required. */
-            html_body?: string | null;
-            /** @description The only account that may use the template. Default: null, any account. */
-            account_id?: components["schemas"]["NullableAccountId"];
-        };
-        /** @description Version, starting at 1. Every change creates a new version; versions are immutable. */
-        TemplateVersion: number;
-        Template: {
-            id: components["schemas"]["Uuid"];
-            /** @description The only account that may use the template; null: any account. */
-            account_id: components["schemas"]["NullableAccountId"];
-            latest_version: components["schemas"]["TemplateVersion"];
-            /** @description For people. */
-            name: string;
-            /** @description Liquid. */
-            subject: string;
-            created_at: components["schemas"]["Timestamp"];
-            /** @description When the newest version was made. */
-            updated_at: components["schemas"]["Timestamp"];
-            version: components["schemas"]["TemplateVersion"];
-            /** @description Liquid; null: none. */
-            text_body: string | null;
-            /** @description Liquid; values are escaped; null: none. */
-            html_body: string | null;
-            /** @description Names and paths of the variables that the template uses, as far as known without rendering it. */
-            variables: string[];
-        };
-        TemplateSummary: {
-            id: components["schemas"]["Uuid"];
-            /** @description The only account that may use the template; null: any account. */
-            account_id: components["schemas"]["NullableAccountId"];
-            latest_version: components["schemas"]["TemplateVersion"];
-            /** @description For people. */
-            name: string;
-            /** @description Liquid. */
-            subject: string;
-            created_at: components["schemas"]["Timestamp"];
-            /** @description When the newest version was made. */
-            updated_at: components["schemas"]["Timestamp"];
-        };
-        Templates: {
-            templates: components["schemas"]["TemplateSummary"][];
-            /** @description For the next page; null on the last one. */
-            next_cursor: string | null;
-        };
-        TemplateChange: {
-            name?: components["schemas"]["TemplateName"];
-            /** @description Liquid, on one line. */
-            subject?: string;
-            /** @description Liquid. At least one of `text_body` and `html_body` is required. */
-            text_body?: string | null;
-            /** @description Liquid; values are escaped. At least one of `text_body` and `html_body` is required. */
-            html_body?: string | null;
-        };
-        DeletedTemplate: {
-            template_id: components["schemas"]["Uuid"];
-            deleted_at: components["schemas"]["Timestamp"];
-        };
-        TemplatePreviewRequest: {
-            /** @description Default: the newest version. */
-            version?: components["schemas"]["TemplateVersion"];
-            /** @description As in a send: any JSON object up to 65536 bytes. */
-            variables?: {
-                [key: string]: unknown;
-            };
-        };
-        TemplatePreview: {
-            version: components["schemas"]["TemplateVersion"];
-            subject: string;
-            text_body: string | null;
-            /** @description Rendered HTML. Show it in a frame without scripts. */
-            html_body: string | null;
-        };
         EmailListing: {
             id: components["schemas"]["Uuid"];
             message_id: components["schemas"]["MessageId"];
@@ -3375,82 +3293,6 @@ export interface components {
             finished_at: components["schemas"]["NullableTimestamp"];
             erased: components["schemas"]["Erased"];
         };
-        DueThreads: {
-            account_id: string;
-            /** @description A thread is due after this many days without an email. */
-            retention_days: number;
-            /** @description Threads that are due. */
-            threads: number;
-            /** @description Emails in these threads. */
-            emails: number;
-        };
-        Retention: {
-            /** @description Emails that are due, of all accounts. */
-            emails: number;
-            /** @description Emails that may be deleted in an hour. */
-            bound: number;
-            /** @description Emails deleted in the current hour. */
-            deleted: number;
-            /** @description Start of the hour that `deleted` refers to. */
-            hour_began: components["schemas"]["Timestamp"];
-            /** @description Since when more emails are due than may be deleted in an hour; null when that is not the case. */
-            held_since: components["schemas"]["NullableTimestamp"];
-            /** @description Confirmed emails that may still be deleted beyond the hourly limit. */
-            confirmed: number;
-            confirmed_until: components["schemas"]["NullableTimestamp"];
-            /** @description Accounts with a rule. */
-            accounts: components["schemas"]["DueThreads"][];
-        };
-        RetentionConfirmation: {
-            /** @description Number of emails that may be deleted; at most as many as are due. */
-            emails: number;
-        };
-        Clock: {
-            /** @description Time of the database, which decides what is due. */
-            database_at: components["schemas"]["Timestamp"];
-            /** @description How far the clock of the responding process is ahead of the database. */
-            ahead_seconds: number;
-            /** @description True when the clocks differ by more than a minute: this process deletes nothing and is not ready. */
-            skewed: boolean;
-            /** @description True after the clock of the database jumped forward, by more than a day or while a service ran: nothing is deleted or given up, and a scheduled send waits until it is due by `expected_at` as well. */
-            in_doubt: boolean;
-            /** @description Time that the database would show without the jump; null when the clock is not in doubt. */
-            expected_at: components["schemas"]["NullableTimestamp"];
-            /** @description Time that the database showed after the jump. */
-            jumped_at: components["schemas"]["NullableTimestamp"];
-            /** @description Seconds of further service after which the clock is trusted without confirmation by an operator: as many as it jumped, at most a day. */
-            trusted_in_seconds: number | null;
-        };
-        /** @enum {string} */
-        SuppressionReason: "repeated_soft_bounces" | "hard_bounce" | "complaint" | "manual";
-        Suppression: {
-            /** @description In lower case. */
-            address: string;
-            reason: components["schemas"]["SuppressionReason"];
-            since: components["schemas"]["Timestamp"];
-            enhanced_status: components["schemas"]["EnhancedStatus"];
-            /** @description Reply of the refusing server, or the type of the complaint; may be empty. */
-            diagnostic: string;
-            /** @description The value given with PUT. */
-            note: string | null;
-            /** @description The sent email; null when added by hand. */
-            email_id: components["schemas"]["NullableUuid"];
-            /** @description The report; null when added by hand. */
-            report_email_id: components["schemas"]["NullableUuid"];
-        };
-        Suppressions: {
-            suppressions: components["schemas"]["Suppression"][];
-            /** @description For the next page; null on the last one. */
-            next_cursor: string | null;
-        };
-        SuppressRequest: {
-            /** @description Why, for people. */
-            note?: string | null;
-        };
-        LiftedSuppression: {
-            address: string;
-            lifted_at: components["schemas"]["Timestamp"];
-        };
         Upload: {
             /** @description For `upload_id` of an attachment. */
             id: components["schemas"]["Uuid"];
@@ -3465,22 +3307,6 @@ export interface components {
             sha256: string;
             /** @description Time of deletion; emails that were sent with the file keep it. */
             expires_at: components["schemas"]["Timestamp"];
-        };
-        Unsubscribe: {
-            id: components["schemas"]["Uuid"];
-            account_id: string;
-            /** @description As `unsubscribe.list` of the send named it. */
-            list: string;
-            /** @description In lower case. */
-            address: string;
-            /** @description The email whose link was used. */
-            email_id: components["schemas"]["Uuid"];
-            unsubscribed_at: components["schemas"]["Timestamp"];
-        };
-        Unsubscribes: {
-            unsubscribes: components["schemas"]["Unsubscribe"][];
-            /** @description For the next page; null on the last one. */
-            next_cursor: string | null;
         };
         Received: {
             /**
@@ -3857,6 +3683,180 @@ export interface components {
             id: components["schemas"]["EventId"];
         };
         /** @description For people, in one line. */
+        TemplateName: string;
+        NullableAccountId: string | null;
+        TemplateRequest: {
+            name: components["schemas"]["TemplateName"];
+            /** @description Liquid, on one line. */
+            subject: string;
+            /** @description Liquid. At least one of `text_body` and `html_body` is required. */
+            text_body?: string | null;
+            /** @description Liquid; values are escaped. At least one of `text_body` and `html_body` is required. */
+            html_body?: string | null;
+            /** @description The only account that may use the template. Default: null, any account. */
+            account_id?: components["schemas"]["NullableAccountId"];
+        };
+        /** @description Version, starting at 1. Every change creates a new version; versions are immutable. */
+        TemplateVersion: number;
+        Template: {
+            id: components["schemas"]["Uuid"];
+            /** @description The only account that may use the template; null: any account. */
+            account_id: components["schemas"]["NullableAccountId"];
+            latest_version: components["schemas"]["TemplateVersion"];
+            /** @description For people. */
+            name: string;
+            /** @description Liquid. */
+            subject: string;
+            created_at: components["schemas"]["Timestamp"];
+            /** @description When the newest version was made. */
+            updated_at: components["schemas"]["Timestamp"];
+            version: components["schemas"]["TemplateVersion"];
+            /** @description Liquid; null: none. */
+            text_body: string | null;
+            /** @description Liquid; values are escaped; null: none. */
+            html_body: string | null;
+            /** @description Names and paths of the variables that the template uses, as far as known without rendering it. */
+            variables: string[];
+        };
+        TemplateSummary: {
+            id: components["schemas"]["Uuid"];
+            /** @description The only account that may use the template; null: any account. */
+            account_id: components["schemas"]["NullableAccountId"];
+            latest_version: components["schemas"]["TemplateVersion"];
+            /** @description For people. */
+            name: string;
+            /** @description Liquid. */
+            subject: string;
+            created_at: components["schemas"]["Timestamp"];
+            /** @description When the newest version was made. */
+            updated_at: components["schemas"]["Timestamp"];
+        };
+        Templates: {
+            templates: components["schemas"]["TemplateSummary"][];
+            /** @description For the next page; null on the last one. */
+            next_cursor: string | null;
+        };
+        TemplateChange: {
+            name?: components["schemas"]["TemplateName"];
+            /** @description Liquid, on one line. */
+            subject?: string;
+            /** @description Liquid. At least one of `text_body` and `html_body` is required. */
+            text_body?: string | null;
+            /** @description Liquid; values are escaped. At least one of `text_body` and `html_body` is required. */
+            html_body?: string | null;
+        };
+        DeletedTemplate: {
+            template_id: components["schemas"]["Uuid"];
+            deleted_at: components["schemas"]["Timestamp"];
+        };
+        TemplatePreviewRequest: {
+            /** @description Default: the newest version. */
+            version?: components["schemas"]["TemplateVersion"];
+            /** @description As in a send: any JSON object up to 65536 bytes. */
+            variables?: {
+                [key: string]: unknown;
+            };
+        };
+        TemplatePreview: {
+            version: components["schemas"]["TemplateVersion"];
+            subject: string;
+            text_body: string | null;
+            /** @description Rendered HTML. Show it in a frame without scripts. */
+            html_body: string | null;
+        };
+        DueThreads: {
+            account_id: string;
+            /** @description A thread is due after this many days without an email. */
+            retention_days: number;
+            /** @description Threads that are due. */
+            threads: number;
+            /** @description Emails in these threads. */
+            emails: number;
+        };
+        Retention: {
+            /** @description Emails that are due, of all accounts. */
+            emails: number;
+            /** @description Emails that may be deleted in an hour. */
+            bound: number;
+            /** @description Emails deleted in the current hour. */
+            deleted: number;
+            /** @description Start of the hour that `deleted` refers to. */
+            hour_began: components["schemas"]["Timestamp"];
+            /** @description Since when more emails are due than may be deleted in an hour; null when that is not the case. */
+            held_since: components["schemas"]["NullableTimestamp"];
+            /** @description Confirmed emails that may still be deleted beyond the hourly limit. */
+            confirmed: number;
+            confirmed_until: components["schemas"]["NullableTimestamp"];
+            /** @description Accounts with a rule. */
+            accounts: components["schemas"]["DueThreads"][];
+        };
+        RetentionConfirmation: {
+            /** @description Number of emails that may be deleted; at most as many as are due. */
+            emails: number;
+        };
+        Clock: {
+            /** @description Time of the database, which decides what is due. */
+            database_at: components["schemas"]["Timestamp"];
+            /** @description How far the clock of the responding process is ahead of the database. */
+            ahead_seconds: number;
+            /** @description True when the clocks differ by more than a minute: this process deletes nothing and is not ready. */
+            skewed: boolean;
+            /** @description True after the clock of the database jumped forward, by more than a day or while a service ran: nothing is deleted or given up, and a scheduled send waits until it is due by `expected_at` as well. */
+            in_doubt: boolean;
+            /** @description Time that the database would show without the jump; null when the clock is not in doubt. */
+            expected_at: components["schemas"]["NullableTimestamp"];
+            /** @description Time that the database showed after the jump. */
+            jumped_at: components["schemas"]["NullableTimestamp"];
+            /** @description Seconds of further service after which the clock is trusted without confirmation by an operator: as many as it jumped, at most a day. */
+            trusted_in_seconds: number | null;
+        };
+        /** @enum {string} */
+        SuppressionReason: "repeated_soft_bounces" | "hard_bounce" | "complaint" | "manual";
+        Suppression: {
+            /** @description In lower case. */
+            address: string;
+            reason: components["schemas"]["SuppressionReason"];
+            since: components["schemas"]["Timestamp"];
+            enhanced_status: components["schemas"]["EnhancedStatus"];
+            /** @description Reply of the refusing server, or the type of the complaint; may be empty. */
+            diagnostic: string;
+            /** @description The value given with PUT. */
+            note: string | null;
+            /** @description The sent email; null when added by hand. */
+            email_id: components["schemas"]["NullableUuid"];
+            /** @description The report; null when added by hand. */
+            report_email_id: components["schemas"]["NullableUuid"];
+        };
+        Suppressions: {
+            suppressions: components["schemas"]["Suppression"][];
+            /** @description For the next page; null on the last one. */
+            next_cursor: string | null;
+        };
+        SuppressRequest: {
+            /** @description Why, for people. */
+            note?: string | null;
+        };
+        LiftedSuppression: {
+            address: string;
+            lifted_at: components["schemas"]["Timestamp"];
+        };
+        Unsubscribe: {
+            id: components["schemas"]["Uuid"];
+            account_id: string;
+            /** @description As `unsubscribe.list` of the send named it. */
+            list: string;
+            /** @description In lower case. */
+            address: string;
+            /** @description The email whose link was used. */
+            email_id: components["schemas"]["Uuid"];
+            unsubscribed_at: components["schemas"]["Timestamp"];
+        };
+        Unsubscribes: {
+            unsubscribes: components["schemas"]["Unsubscribe"][];
+            /** @description For the next page; null on the last one. */
+            next_cursor: string | null;
+        };
+        /** @description For people, in one line. */
         WebhookDescription: string;
         /**
          * @description `thin`: without `data`.
@@ -3960,6 +3960,42 @@ export interface components {
         DeletedWebhook: {
             id: components["schemas"]["Uuid"];
             deleted_at: components["schemas"]["Timestamp"];
+        };
+        ReplayRequest: {
+            /** @description Continue after this event; `0000000000000000`: start with the first event that is kept. */
+            after?: components["schemas"]["EventId"];
+            /** @description Continue with events from this time on. */
+            since?: components["schemas"]["Timestamp"];
+        };
+        RotateSecretRequest: {
+            /**
+             * @description Hours for which requests are also signed with the old secret.
+             * @default 24
+             */
+            old_valid_hours?: number;
+        };
+        /** @enum {string} */
+        DeliveryOutcome: "delivered" | "failed";
+        WebhookDelivery: {
+            id: components["schemas"]["Uuid"];
+            /** @description Value of the header `webhook-id`. */
+            event_id: string;
+            event_type: string;
+            attempt: number;
+            started_at: components["schemas"]["Timestamp"];
+            duration_ms: number;
+            outcome: components["schemas"]["DeliveryOutcome"];
+            /** @description HTTP status of the response; null when there was none. */
+            status: number | null;
+            /** @description Error, in English; null when the attempt succeeded. */
+            error: string | null;
+            /** @description Body of the response, up to 4 kB. */
+            answer: string;
+        };
+        WebhookDeliveries: {
+            deliveries: components["schemas"]["WebhookDelivery"][];
+            /** @description For the next page; null on the last one. */
+            next_cursor: string | null;
         };
         /** @description For people, in one line. */
         KeyName: string;
@@ -4151,42 +4187,6 @@ export interface components {
             /** @description The newest first. */
             imports: components["schemas"]["Import"][];
         };
-        ReplayRequest: {
-            /** @description Continue after this event; `0000000000000000`: start with the first event that is kept. */
-            after?: components["schemas"]["EventId"];
-            /** @description Continue with events from this time on. */
-            since?: components["schemas"]["Timestamp"];
-        };
-        RotateSecretRequest: {
-            /**
-             * @description Hours for which requests are also signed with the old secret.
-             * @default 24
-             */
-            old_valid_hours?: number;
-        };
-        /** @enum {string} */
-        DeliveryOutcome: "delivered" | "failed";
-        WebhookDelivery: {
-            id: components["schemas"]["Uuid"];
-            /** @description Value of the header `webhook-id`. */
-            event_id: string;
-            event_type: string;
-            attempt: number;
-            started_at: components["schemas"]["Timestamp"];
-            duration_ms: number;
-            outcome: components["schemas"]["DeliveryOutcome"];
-            /** @description HTTP status of the response; null when there was none. */
-            status: number | null;
-            /** @description Error, in English; null when the attempt succeeded. */
-            error: string | null;
-            /** @description Body of the response, up to 4 kB. */
-            answer: string;
-        };
-        WebhookDeliveries: {
-            deliveries: components["schemas"]["WebhookDelivery"][];
-            /** @description For the next page; null on the last one. */
-            next_cursor: string | null;
-        };
         /** @description Message-ID with angle brackets, `<local@domain>`. */
         NullableMessageId: string | null;
         PlacedEmail: {
@@ -4362,10 +4362,6 @@ export interface components {
             /** @enum {unknown} */
             code?: "duplicate_field" | "invalid_base64" | "invalid_filename" | "invalid_json" | "invalid_lane" | "invalid_list" | "invalid_request" | "invalid_send_at" | "invalid_text" | "invalid_uuid" | "metadata_too_large" | "unknown_account" | "unknown_field" | "unknown_header" | "unknown_parameter" | "variables_too_large";
         };
-        ListTemplates400Error: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "invalid_cursor" | "invalid_request" | "unknown_account" | "unknown_header" | "unknown_parameter";
-        };
         ErasePerson400Error: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "duplicate_field" | "header_injection" | "invalid_address" | "invalid_json" | "invalid_request" | "invalid_uuid" | "unknown_field" | "unknown_header" | "unknown_parameter";
@@ -4373,6 +4369,10 @@ export interface components {
         CrossSiteRequestOrForbiddenRightError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "cross_site_request" | "forbidden_right";
+        };
+        ListQuarantine400Error: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "invalid_cursor" | "invalid_request" | "unknown_account" | "unknown_header" | "unknown_parameter";
         };
         InvalidCursorOrInvalidRequestOrUnknownHeaderOrUnknownParameterError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
@@ -4960,6 +4960,72 @@ export interface components {
                 "application/json": components["schemas"]["DatabaseUnavailableOrShuttingDownOrStorageMismatchOrStorageUnavailableError"];
             };
         };
+        /** @description Codes: `cross_site_request`, `forbidden_account`, `forbidden_right`. */
+        CrossSiteRequestOrForbiddenAccountOrForbiddenRightToAdminError: {
+            headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightError"];
+            };
+        };
+        /** @description Codes: `cross_site_request`, `forbidden_account`, `forbidden_right`. */
+        CrossSiteRequestOrForbiddenAccountOrForbiddenRightToReadError: {
+            headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightError"];
+            };
+        };
+        /** @description Codes: `cross_site_request`, `forbidden_account`, `forbidden_right`. */
+        CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError: {
+            headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightError"];
+            };
+        };
+        /** @description Codes: `variant_not_found`. */
+        VariantNotFoundError: {
+            headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "variant_not_found";
+                };
+            };
+        };
+        /** @description Codes: `events_expired`. */
+        EventsExpiredError: {
+            headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "events_expired";
+                };
+            };
+        };
         /** @description Codes: `busy`, `database_unavailable`, `reading_unavailable`, `shutting_down`. */
         BusyOrDatabaseUnavailableOrReadingUnavailableOrShuttingDownError: {
             headers: {
@@ -5006,42 +5072,6 @@ export interface components {
                 };
             };
         };
-        /** @description Codes: `cross_site_request`, `forbidden_account`, `forbidden_right`. */
-        CrossSiteRequestOrForbiddenAccountOrForbiddenRightToAdminError: {
-            headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightError"];
-            };
-        };
-        /** @description Codes: `cross_site_request`, `forbidden_account`, `forbidden_right`. */
-        CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError: {
-            headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightError"];
-            };
-        };
-        /** @description Codes: `cross_site_request`, `forbidden_account`, `forbidden_right`. */
-        CrossSiteRequestOrForbiddenAccountOrForbiddenRightToReadError: {
-            headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightError"];
-            };
-        };
         /** @description Codes: `suppression_not_found`. */
         SuppressionNotFoundError: {
             headers: {
@@ -5054,36 +5084,6 @@ export interface components {
                 "application/json": components["schemas"]["Error"] & {
                     /** @enum {unknown} */
                     code?: "suppression_not_found";
-                };
-            };
-        };
-        /** @description Codes: `variant_not_found`. */
-        VariantNotFoundError: {
-            headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "variant_not_found";
-                };
-            };
-        };
-        /** @description Codes: `events_expired`. */
-        EventsExpiredError: {
-            headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "events_expired";
                 };
             };
         };
@@ -5195,12 +5195,12 @@ export interface components {
         "if-match": string;
         /** @description Only this direction. */
         direction: components["schemas"]["Direction"];
-        /** @description One email address, URL-encoded. */
-        address: string;
         /** @description Id of the customer in the calling system. */
         customerId: components["schemas"]["Uuid"];
         /** @description The variant. */
         variantId: components["schemas"]["Uuid"];
+        /** @description One email address, URL-encoded. */
+        address: string;
     };
     requestBodies: never;
     headers: {
@@ -8535,471 +8535,6 @@ export interface operations {
             503: components["responses"]["SendEmail503Error"];
         };
     };
-    listTemplates: {
-        parameters: {
-            query?: {
-                /** @description Only of this account. */
-                account_id?: components["parameters"]["account_id"];
-                /** @description Maximum number of entries on a page. */
-                limit?: components["parameters"]["limit"];
-                /** @description `next_cursor` of the previous page; absent for the first page. */
-                cursor?: components["parameters"]["cursor"];
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description One page. */
-            200: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "templates": [
-                     *         {
-                     *           "id": "0199d1b6-3c58-7e04-9a72-58f0d3c6b91e",
-                     *           "account_id": "vertrieb",
-                     *           "latest_version": 2,
-                     *           "name": "Angebot",
-                     *           "subject": "Ihr Angebot {{ angebot.nummer }}",
-                     *           "created_at": "2026-01-30T09:15:00.000Z",
-                     *           "updated_at": "2026-01-31T12:00:00.000Z"
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Templates"];
-                };
-            };
-            /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_account`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListTemplates400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
-        };
-    };
-    createTemplate: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "name": "Angebot",
-                 *       "subject": "Ihr Angebot {{ angebot.nummer }}",
-                 *       "text_body": "Guten Tag {{ name }},\n\nanbei unser Angebot."
-                 *     }
-                 */
-                "application/json": components["schemas"]["TemplateRequest"];
-            };
-        };
-        responses: {
-            /** @description Its first version. */
-            200: {
-                headers: {
-                    /** @description The newest version in quotes, for `If-Match`. */
-                    ETag?: string;
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "0199d1b6-3c58-7e04-9a72-58f0d3c6b91e",
-                     *       "account_id": "vertrieb",
-                     *       "latest_version": 1,
-                     *       "name": "Angebot",
-                     *       "subject": "Ihr Angebot {{ angebot.nummer }}",
-                     *       "created_at": "2026-01-30T09:15:00.000Z",
-                     *       "updated_at": "2026-01-30T09:15:00.000Z",
-                     *       "version": 1,
-                     *       "text_body": "Guten Tag {{ name }},\n\nanbei unser Angebot.",
-                     *       "html_body": null,
-                     *       "variables": [
-                     *         "angebot.nummer",
-                     *         "name"
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Template"];
-                };
-            };
-            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_json`, `invalid_request`, `invalid_text`, `missing_body`, `template_invalid`, `template_too_complex`, `unknown_account`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "duplicate_field" | "header_injection" | "invalid_json" | "invalid_request" | "invalid_text" | "missing_body" | "template_invalid" | "template_too_complex" | "unknown_account" | "unknown_field" | "unknown_header" | "unknown_parameter";
-                    };
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
-            408: components["responses"]["RequestTimeoutError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["CommitUnknownOrInternalError"];
-            503: components["responses"]["BusyOrDatabaseUnavailableOrReadingUnavailableOrShuttingDownError"];
-        };
-    };
-    getTemplate: {
-        parameters: {
-            query?: {
-                /** @description Default: the newest version. */
-                version?: components["schemas"]["TemplateVersion"];
-            };
-            header?: never;
-            path: {
-                /** @description The template. */
-                id: components["schemas"]["Uuid"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The version. */
-            200: {
-                headers: {
-                    /** @description The newest version in quotes, for `If-Match`. */
-                    ETag?: string;
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "0199d1b6-3c58-7e04-9a72-58f0d3c6b91e",
-                     *       "account_id": "vertrieb",
-                     *       "latest_version": 2,
-                     *       "name": "Angebot",
-                     *       "subject": "Ihr Angebot {{ angebot.nummer }}",
-                     *       "created_at": "2026-01-30T09:15:00.000Z",
-                     *       "updated_at": "2026-01-31T12:00:00.000Z",
-                     *       "version": 2,
-                     *       "text_body": "Guten Tag {{ name }},\n\nanbei unser Angebot.",
-                     *       "html_body": null,
-                     *       "variables": [
-                     *         "angebot.nummer",
-                     *         "name"
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Template"];
-                };
-            };
-            /** @description Codes: `invalid_request`, `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvalidRequestOrInvalidUuidOrUnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            404: components["responses"]["TemplateNotFoundError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
-        };
-    };
-    deleteTemplate: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Only when this is the newest version. Absent: any version. */
-                "If-Match"?: string;
-            };
-            path: {
-                /** @description The template. */
-                id: components["schemas"]["Uuid"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Deleted. */
-            200: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "template_id": "0199d1b6-3c58-7e04-9a72-58f0d3c6b91e",
-                     *       "deleted_at": "2026-01-31T12:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["DeletedTemplate"];
-                };
-            };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MarkThreadRead400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
-            404: components["responses"]["TemplateNotFoundError"];
-            408: components["responses"]["RequestTimeoutError"];
-            412: components["responses"]["TemplateChangedError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            428: components["responses"]["VersionRequiredError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
-        };
-    };
-    changeTemplate: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The newest version, such as `"3"`. Required. */
-                "If-Match"?: string;
-            };
-            path: {
-                /** @description The template. */
-                id: components["schemas"]["Uuid"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "subject": "Unser Angebot {{ angebot.nummer }}"
-                 *     }
-                 */
-                "application/json": components["schemas"]["TemplateChange"];
-            };
-        };
-        responses: {
-            /** @description The new version. */
-            200: {
-                headers: {
-                    /** @description The newest version in quotes, for `If-Match`. */
-                    ETag?: string;
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "0199d1b6-3c58-7e04-9a72-58f0d3c6b91e",
-                     *       "account_id": "vertrieb",
-                     *       "latest_version": 3,
-                     *       "name": "Angebot",
-                     *       "subject": "Unser Angebot {{ angebot.nummer }}",
-                     *       "created_at": "2026-01-30T09:15:00.000Z",
-                     *       "updated_at": "2026-01-31T12:00:00.000Z",
-                     *       "version": 3,
-                     *       "text_body": "Guten Tag {{ name }},\n\nanbei unser Angebot.",
-                     *       "html_body": null,
-                     *       "variables": [
-                     *         "angebot.nummer",
-                     *         "name"
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Template"];
-                };
-            };
-            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_json`, `invalid_request`, `invalid_text`, `invalid_uuid`, `missing_body`, `template_invalid`, `template_too_complex`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "duplicate_field" | "header_injection" | "invalid_json" | "invalid_request" | "invalid_text" | "invalid_uuid" | "missing_body" | "template_invalid" | "template_too_complex" | "unknown_field" | "unknown_header" | "unknown_parameter";
-                    };
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            404: components["responses"]["TemplateNotFoundError"];
-            408: components["responses"]["RequestTimeoutError"];
-            412: components["responses"]["TemplateChangedError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            428: components["responses"]["VersionRequiredError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["BusyOrDatabaseUnavailableOrReadingUnavailableOrShuttingDownError"];
-        };
-    };
-    previewTemplate: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The template. */
-                id: components["schemas"]["Uuid"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "variables": {
-                 *         "name": "Ann",
-                 *         "angebot": {
-                 *           "nummer": 4711
-                 *         }
-                 *       }
-                 *     }
-                 */
-                "application/json": components["schemas"]["TemplatePreviewRequest"];
-            };
-        };
-        responses: {
-            /** @description Subject and bodies. */
-            200: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "version": 2,
-                     *       "subject": "Ihr Angebot 4711",
-                     *       "text_body": "Guten Tag Ann,\n\nanbei unser Angebot.",
-                     *       "html_body": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["TemplatePreview"];
-                };
-            };
-            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_json`, `invalid_request`, `invalid_text`, `invalid_uuid`, `template_empty`, `template_invalid`, `template_too_complex`, `template_variable_missing`, `unknown_field`, `unknown_header`, `unknown_parameter`, `variables_too_large`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "duplicate_field" | "header_injection" | "invalid_json" | "invalid_request" | "invalid_text" | "invalid_uuid" | "template_empty" | "template_invalid" | "template_too_complex" | "template_variable_missing" | "unknown_field" | "unknown_header" | "unknown_parameter" | "variables_too_large";
-                    };
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            404: components["responses"]["TemplateNotFoundError"];
-            408: components["responses"]["RequestTimeoutError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["CommitUnknownOrInternalError"];
-            503: components["responses"]["BusyOrDatabaseUnavailableOrReadingUnavailableOrShuttingDownError"];
-        };
-    };
     listEmails: {
         parameters: {
             query?: {
@@ -10017,564 +9552,6 @@ export interface operations {
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
-    getRetention: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Emails that are due. */
-            200: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "emails": 900,
-                     *       "bound": 50,
-                     *       "deleted": 50,
-                     *       "hour_began": "2026-01-30T09:15:00.000Z",
-                     *       "held_since": "2026-01-30T09:15:00.000Z",
-                     *       "confirmed": 0,
-                     *       "confirmed_until": null,
-                     *       "accounts": [
-                     *         {
-                     *           "account_id": "vertrieb",
-                     *           "retention_days": 30,
-                     *           "threads": 400,
-                     *           "emails": 900
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Retention"];
-                };
-            };
-            /** @description Codes: `invalid_request`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvalidRequestOrUnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
-        };
-    };
-    confirmRetention: {
-        parameters: {
-            query?: {
-                /** @description True: the request is checked and the response shows what is due; nothing is confirmed. */
-                dry_run?: boolean;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "emails": 900
-                 *     }
-                 */
-                "application/json": components["schemas"]["RetentionConfirmation"];
-            };
-        };
-        responses: {
-            /** @description Confirmed; with `dry_run` nothing was. */
-            200: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "emails": 900,
-                     *       "bound": 50,
-                     *       "deleted": 50,
-                     *       "hour_began": "2026-01-30T09:15:00.000Z",
-                     *       "held_since": "2026-01-30T09:15:00.000Z",
-                     *       "confirmed": 0,
-                     *       "confirmed_until": null,
-                     *       "accounts": [
-                     *         {
-                     *           "account_id": "vertrieb",
-                     *           "retention_days": 30,
-                     *           "threads": 400,
-                     *           "emails": 900
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Retention"];
-                };
-            };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OpenSession400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError"];
-            408: components["responses"]["RequestTimeoutError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["CommitUnknownOrInternalError"];
-            503: components["responses"]["DeleteThread503Error"];
-        };
-    };
-    getClock: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Both clocks. */
-            200: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "database_at": "2026-01-30T09:15:00.000Z",
-                     *       "ahead_seconds": 0.012,
-                     *       "skewed": false,
-                     *       "in_doubt": false,
-                     *       "expected_at": null,
-                     *       "jumped_at": null,
-                     *       "trusted_in_seconds": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Clock"];
-                };
-            };
-            /** @description Codes: `invalid_request`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvalidRequestOrUnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
-        };
-    };
-    confirmClock: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The clock is trusted. */
-            200: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "database_at": "2026-01-30T09:15:00.000Z",
-                     *       "ahead_seconds": 0.012,
-                     *       "skewed": false,
-                     *       "in_doubt": false,
-                     *       "expected_at": null,
-                     *       "jumped_at": null,
-                     *       "trusted_in_seconds": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Clock"];
-                };
-            };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OpenSession400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError"];
-            408: components["responses"]["RequestTimeoutError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["CommitUnknownOrInternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
-        };
-    };
-    listSuppressions: {
-        parameters: {
-            query?: {
-                /** @description Only this address. */
-                address?: string;
-                /** @description Only those with this reason. */
-                reason?: components["schemas"]["SuppressionReason"];
-                /** @description Maximum number of entries on a page. */
-                limit?: components["parameters"]["limit"];
-                /** @description `next_cursor` of the previous page; absent for the first page. */
-                cursor?: components["parameters"]["cursor"];
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description One page. */
-            200: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "suppressions": [
-                     *         {
-                     *           "address": "ann@example.com",
-                     *           "reason": "hard_bounce",
-                     *           "since": "2026-01-31T12:00:00.000Z",
-                     *           "enhanced_status": "5.1.1",
-                     *           "diagnostic": "550 5.1.1 no such user",
-                     *           "note": null,
-                     *           "email_id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
-                     *           "report_email_id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20"
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Suppressions"];
-                };
-            };
-            /** @description Codes: `header_injection`, `invalid_address`, `invalid_cursor`, `invalid_request`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "header_injection" | "invalid_address" | "invalid_cursor" | "invalid_request" | "unknown_header" | "unknown_parameter";
-                    };
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToReadError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
-        };
-    };
-    getSuppression: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description One email address, URL-encoded. */
-                address: components["parameters"]["address"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The entry. */
-            200: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "address": "ann@example.com",
-                     *       "reason": "hard_bounce",
-                     *       "since": "2026-01-31T12:00:00.000Z",
-                     *       "enhanced_status": "5.1.1",
-                     *       "diagnostic": "550 5.1.1 no such user",
-                     *       "note": null,
-                     *       "email_id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
-                     *       "report_email_id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Suppression"];
-                };
-            };
-            /** @description Codes: `header_injection`, `invalid_address`, `invalid_request`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "header_injection" | "invalid_address" | "invalid_request" | "unknown_header" | "unknown_parameter";
-                    };
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToReadError"];
-            404: components["responses"]["SuppressionNotFoundError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
-        };
-    };
-    suppress: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description One email address, URL-encoded. */
-                address: components["parameters"]["address"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "note": "Hat angerufen."
-                 *     }
-                 */
-                "application/json": components["schemas"]["SuppressRequest"];
-            };
-        };
-        responses: {
-            /** @description The entry. */
-            200: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "address": "ann@example.com",
-                     *       "reason": "manual",
-                     *       "since": "2026-01-31T12:00:00.000Z",
-                     *       "enhanced_status": null,
-                     *       "diagnostic": "",
-                     *       "note": "Hat angerufen.",
-                     *       "email_id": null,
-                     *       "report_email_id": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Suppression"];
-                };
-            };
-            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_address`, `invalid_json`, `invalid_request`, `invalid_text`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "duplicate_field" | "header_injection" | "invalid_address" | "invalid_json" | "invalid_request" | "invalid_text" | "unknown_field" | "unknown_header" | "unknown_parameter";
-                    };
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToReadError"];
-            408: components["responses"]["RequestTimeoutError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
-        };
-    };
-    liftSuppression: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description One email address, URL-encoded. */
-                address: components["parameters"]["address"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Not on the list any more. */
-            200: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "address": "ann@example.com",
-                     *       "lifted_at": "2026-01-31T12:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["LiftedSuppression"];
-                };
-            };
-            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_address`, `invalid_json`, `invalid_request`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "duplicate_field" | "header_injection" | "invalid_address" | "invalid_json" | "invalid_request" | "unknown_field" | "unknown_header" | "unknown_parameter";
-                    };
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError"];
-            404: components["responses"]["SuppressionNotFoundError"];
-            408: components["responses"]["RequestTimeoutError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
-        };
-    };
     createUpload: {
         parameters: {
             query?: {
@@ -10687,168 +9664,6 @@ export interface operations {
                     };
                 };
             };
-        };
-    };
-    listUnsubscribes: {
-        parameters: {
-            query?: {
-                /** @description Only of this account. */
-                account_id?: components["parameters"]["account_id"];
-                /** @description Maximum number of entries on a page. */
-                limit?: components["parameters"]["limit"];
-                /** @description `next_cursor` of the previous page; absent for the first page. */
-                cursor?: components["parameters"]["cursor"];
-                /** @description Only entries of this list. */
-                list?: string;
-                /** @description Only entries of this address. */
-                address?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description One page. */
-            200: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "unsubscribes": [
-                     *         {
-                     *           "id": "0199d9f3-d6b7-70ca-9e18-62f4a3c8d05b",
-                     *           "account_id": "vertrieb",
-                     *           "list": "newsletter",
-                     *           "address": "ann@example.com",
-                     *           "email_id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
-                     *           "unsubscribed_at": "2026-01-31T12:00:00.000Z"
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Unsubscribes"];
-                };
-            };
-            /** @description Codes: `header_injection`, `invalid_address`, `invalid_cursor`, `invalid_request`, `unknown_account`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "header_injection" | "invalid_address" | "invalid_cursor" | "invalid_request" | "unknown_account" | "unknown_header" | "unknown_parameter";
-                    };
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
-        };
-    };
-    removeUnsubscribe: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description An entry of `GET /api/unsubscribes`. */
-                id: components["schemas"]["Uuid"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The removed entry. */
-            200: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "0199d9f3-d6b7-70ca-9e18-62f4a3c8d05b",
-                     *       "account_id": "vertrieb",
-                     *       "list": "newsletter",
-                     *       "address": "ann@example.com",
-                     *       "email_id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
-                     *       "unsubscribed_at": "2026-01-31T12:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Unsubscribe"];
-                };
-            };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MarkThreadRead400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            /** @description Codes: `unsubscribe_not_found`. */
-            404: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "unsubscribe_not_found";
-                    };
-                };
-            };
-            408: components["responses"]["RequestTimeoutError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
     receiveEmail: {
@@ -11116,7 +9931,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ListTemplates400Error"];
+                    "application/json": components["schemas"]["ListQuarantine400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -12591,6 +11406,1191 @@ export interface operations {
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
+    listTemplates: {
+        parameters: {
+            query?: {
+                /** @description Only of this account. */
+                account_id?: components["parameters"]["account_id"];
+                /** @description Maximum number of entries on a page. */
+                limit?: components["parameters"]["limit"];
+                /** @description `next_cursor` of the previous page; absent for the first page. */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "templates": [
+                     *         {
+                     *           "id": "0199d1b6-3c58-7e04-9a72-58f0d3c6b91e",
+                     *           "account_id": "vertrieb",
+                     *           "latest_version": 2,
+                     *           "name": "Angebot",
+                     *           "subject": "Ihr Angebot {{ angebot.nummer }}",
+                     *           "created_at": "2026-01-30T09:15:00.000Z",
+                     *           "updated_at": "2026-01-31T12:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Templates"];
+                };
+            };
+            /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_account`, `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListQuarantine400Error"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    createTemplate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Angebot",
+                 *       "subject": "Ihr Angebot {{ angebot.nummer }}",
+                 *       "text_body": "Guten Tag {{ name }},\n\nanbei unser Angebot."
+                 *     }
+                 */
+                "application/json": components["schemas"]["TemplateRequest"];
+            };
+        };
+        responses: {
+            /** @description Its first version. */
+            200: {
+                headers: {
+                    /** @description The newest version in quotes, for `If-Match`. */
+                    ETag?: string;
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0199d1b6-3c58-7e04-9a72-58f0d3c6b91e",
+                     *       "account_id": "vertrieb",
+                     *       "latest_version": 1,
+                     *       "name": "Angebot",
+                     *       "subject": "Ihr Angebot {{ angebot.nummer }}",
+                     *       "created_at": "2026-01-30T09:15:00.000Z",
+                     *       "updated_at": "2026-01-30T09:15:00.000Z",
+                     *       "version": 1,
+                     *       "text_body": "Guten Tag {{ name }},\n\nanbei unser Angebot.",
+                     *       "html_body": null,
+                     *       "variables": [
+                     *         "angebot.nummer",
+                     *         "name"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Template"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_json`, `invalid_request`, `invalid_text`, `missing_body`, `template_invalid`, `template_too_complex`, `unknown_account`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "duplicate_field" | "header_injection" | "invalid_json" | "invalid_request" | "invalid_text" | "missing_body" | "template_invalid" | "template_too_complex" | "unknown_account" | "unknown_field" | "unknown_header" | "unknown_parameter";
+                    };
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
+            408: components["responses"]["RequestTimeoutError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            500: components["responses"]["CommitUnknownOrInternalError"];
+            503: components["responses"]["BusyOrDatabaseUnavailableOrReadingUnavailableOrShuttingDownError"];
+        };
+    };
+    getTemplate: {
+        parameters: {
+            query?: {
+                /** @description Default: the newest version. */
+                version?: components["schemas"]["TemplateVersion"];
+            };
+            header?: never;
+            path: {
+                /** @description The template. */
+                id: components["schemas"]["Uuid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The version. */
+            200: {
+                headers: {
+                    /** @description The newest version in quotes, for `If-Match`. */
+                    ETag?: string;
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0199d1b6-3c58-7e04-9a72-58f0d3c6b91e",
+                     *       "account_id": "vertrieb",
+                     *       "latest_version": 2,
+                     *       "name": "Angebot",
+                     *       "subject": "Ihr Angebot {{ angebot.nummer }}",
+                     *       "created_at": "2026-01-30T09:15:00.000Z",
+                     *       "updated_at": "2026-01-31T12:00:00.000Z",
+                     *       "version": 2,
+                     *       "text_body": "Guten Tag {{ name }},\n\nanbei unser Angebot.",
+                     *       "html_body": null,
+                     *       "variables": [
+                     *         "angebot.nummer",
+                     *         "name"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Template"];
+                };
+            };
+            /** @description Codes: `invalid_request`, `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvalidRequestOrInvalidUuidOrUnknownHeaderOrUnknownParameterError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
+            404: components["responses"]["TemplateNotFoundError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    deleteTemplate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Only when this is the newest version. Absent: any version. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description The template. */
+                id: components["schemas"]["Uuid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "template_id": "0199d1b6-3c58-7e04-9a72-58f0d3c6b91e",
+                     *       "deleted_at": "2026-01-31T12:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletedTemplate"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MarkThreadRead400Error"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError"];
+            404: components["responses"]["TemplateNotFoundError"];
+            408: components["responses"]["RequestTimeoutError"];
+            412: components["responses"]["TemplateChangedError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            428: components["responses"]["VersionRequiredError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    changeTemplate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The newest version, such as `"3"`. Required. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description The template. */
+                id: components["schemas"]["Uuid"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "subject": "Unser Angebot {{ angebot.nummer }}"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TemplateChange"];
+            };
+        };
+        responses: {
+            /** @description The new version. */
+            200: {
+                headers: {
+                    /** @description The newest version in quotes, for `If-Match`. */
+                    ETag?: string;
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0199d1b6-3c58-7e04-9a72-58f0d3c6b91e",
+                     *       "account_id": "vertrieb",
+                     *       "latest_version": 3,
+                     *       "name": "Angebot",
+                     *       "subject": "Unser Angebot {{ angebot.nummer }}",
+                     *       "created_at": "2026-01-30T09:15:00.000Z",
+                     *       "updated_at": "2026-01-31T12:00:00.000Z",
+                     *       "version": 3,
+                     *       "text_body": "Guten Tag {{ name }},\n\nanbei unser Angebot.",
+                     *       "html_body": null,
+                     *       "variables": [
+                     *         "angebot.nummer",
+                     *         "name"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Template"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_json`, `invalid_request`, `invalid_text`, `invalid_uuid`, `missing_body`, `template_invalid`, `template_too_complex`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "duplicate_field" | "header_injection" | "invalid_json" | "invalid_request" | "invalid_text" | "invalid_uuid" | "missing_body" | "template_invalid" | "template_too_complex" | "unknown_field" | "unknown_header" | "unknown_parameter";
+                    };
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToReadError"];
+            404: components["responses"]["TemplateNotFoundError"];
+            408: components["responses"]["RequestTimeoutError"];
+            412: components["responses"]["TemplateChangedError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            428: components["responses"]["VersionRequiredError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            503: components["responses"]["BusyOrDatabaseUnavailableOrReadingUnavailableOrShuttingDownError"];
+        };
+    };
+    previewTemplate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The template. */
+                id: components["schemas"]["Uuid"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "variables": {
+                 *         "name": "Ann",
+                 *         "angebot": {
+                 *           "nummer": 4711
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["TemplatePreviewRequest"];
+            };
+        };
+        responses: {
+            /** @description Subject and bodies. */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "version": 2,
+                     *       "subject": "Ihr Angebot 4711",
+                     *       "text_body": "Guten Tag Ann,\n\nanbei unser Angebot.",
+                     *       "html_body": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TemplatePreview"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_json`, `invalid_request`, `invalid_text`, `invalid_uuid`, `template_empty`, `template_invalid`, `template_too_complex`, `template_variable_missing`, `unknown_field`, `unknown_header`, `unknown_parameter`, `variables_too_large`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "duplicate_field" | "header_injection" | "invalid_json" | "invalid_request" | "invalid_text" | "invalid_uuid" | "template_empty" | "template_invalid" | "template_too_complex" | "template_variable_missing" | "unknown_field" | "unknown_header" | "unknown_parameter" | "variables_too_large";
+                    };
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
+            404: components["responses"]["TemplateNotFoundError"];
+            408: components["responses"]["RequestTimeoutError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            500: components["responses"]["CommitUnknownOrInternalError"];
+            503: components["responses"]["BusyOrDatabaseUnavailableOrReadingUnavailableOrShuttingDownError"];
+        };
+    };
+    getRetention: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Emails that are due. */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "emails": 900,
+                     *       "bound": 50,
+                     *       "deleted": 50,
+                     *       "hour_began": "2026-01-30T09:15:00.000Z",
+                     *       "held_since": "2026-01-30T09:15:00.000Z",
+                     *       "confirmed": 0,
+                     *       "confirmed_until": null,
+                     *       "accounts": [
+                     *         {
+                     *           "account_id": "vertrieb",
+                     *           "retention_days": 30,
+                     *           "threads": 400,
+                     *           "emails": 900
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Retention"];
+                };
+            };
+            /** @description Codes: `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnknownHeaderOrUnknownParameterError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    confirmRetention: {
+        parameters: {
+            query?: {
+                /** @description True: the request is checked and the response shows what is due; nothing is confirmed. */
+                dry_run?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "emails": 900
+                 *     }
+                 */
+                "application/json": components["schemas"]["RetentionConfirmation"];
+            };
+        };
+        responses: {
+            /** @description Confirmed; with `dry_run` nothing was. */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "emails": 900,
+                     *       "bound": 50,
+                     *       "deleted": 50,
+                     *       "hour_began": "2026-01-30T09:15:00.000Z",
+                     *       "held_since": "2026-01-30T09:15:00.000Z",
+                     *       "confirmed": 0,
+                     *       "confirmed_until": null,
+                     *       "accounts": [
+                     *         {
+                     *           "account_id": "vertrieb",
+                     *           "retention_days": 30,
+                     *           "threads": 400,
+                     *           "emails": 900
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Retention"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenSession400Error"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError"];
+            408: components["responses"]["RequestTimeoutError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            500: components["responses"]["CommitUnknownOrInternalError"];
+            503: components["responses"]["DeleteThread503Error"];
+        };
+    };
+    getClock: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Both clocks. */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "database_at": "2026-01-30T09:15:00.000Z",
+                     *       "ahead_seconds": 0.012,
+                     *       "skewed": false,
+                     *       "in_doubt": false,
+                     *       "expected_at": null,
+                     *       "jumped_at": null,
+                     *       "trusted_in_seconds": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Clock"];
+                };
+            };
+            /** @description Codes: `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnknownHeaderOrUnknownParameterError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    confirmClock: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The clock is trusted. */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "database_at": "2026-01-30T09:15:00.000Z",
+                     *       "ahead_seconds": 0.012,
+                     *       "skewed": false,
+                     *       "in_doubt": false,
+                     *       "expected_at": null,
+                     *       "jumped_at": null,
+                     *       "trusted_in_seconds": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Clock"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenSession400Error"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError"];
+            408: components["responses"]["RequestTimeoutError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            500: components["responses"]["CommitUnknownOrInternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    listSuppressions: {
+        parameters: {
+            query?: {
+                /** @description Only this address. */
+                address?: string;
+                /** @description Only those with this reason. */
+                reason?: components["schemas"]["SuppressionReason"];
+                /** @description Maximum number of entries on a page. */
+                limit?: components["parameters"]["limit"];
+                /** @description `next_cursor` of the previous page; absent for the first page. */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "suppressions": [
+                     *         {
+                     *           "address": "ann@example.com",
+                     *           "reason": "hard_bounce",
+                     *           "since": "2026-01-31T12:00:00.000Z",
+                     *           "enhanced_status": "5.1.1",
+                     *           "diagnostic": "550 5.1.1 no such user",
+                     *           "note": null,
+                     *           "email_id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *           "report_email_id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Suppressions"];
+                };
+            };
+            /** @description Codes: `header_injection`, `invalid_address`, `invalid_cursor`, `invalid_request`, `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "header_injection" | "invalid_address" | "invalid_cursor" | "invalid_request" | "unknown_header" | "unknown_parameter";
+                    };
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToReadError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    getSuppression: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description One email address, URL-encoded. */
+                address: components["parameters"]["address"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The entry. */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "address": "ann@example.com",
+                     *       "reason": "hard_bounce",
+                     *       "since": "2026-01-31T12:00:00.000Z",
+                     *       "enhanced_status": "5.1.1",
+                     *       "diagnostic": "550 5.1.1 no such user",
+                     *       "note": null,
+                     *       "email_id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *       "report_email_id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Suppression"];
+                };
+            };
+            /** @description Codes: `header_injection`, `invalid_address`, `invalid_request`, `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "header_injection" | "invalid_address" | "invalid_request" | "unknown_header" | "unknown_parameter";
+                    };
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToReadError"];
+            404: components["responses"]["SuppressionNotFoundError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    suppress: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description One email address, URL-encoded. */
+                address: components["parameters"]["address"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "note": "Hat angerufen."
+                 *     }
+                 */
+                "application/json": components["schemas"]["SuppressRequest"];
+            };
+        };
+        responses: {
+            /** @description The entry. */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "address": "ann@example.com",
+                     *       "reason": "manual",
+                     *       "since": "2026-01-31T12:00:00.000Z",
+                     *       "enhanced_status": null,
+                     *       "diagnostic": "",
+                     *       "note": "Hat angerufen.",
+                     *       "email_id": null,
+                     *       "report_email_id": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Suppression"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_address`, `invalid_json`, `invalid_request`, `invalid_text`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "duplicate_field" | "header_injection" | "invalid_address" | "invalid_json" | "invalid_request" | "invalid_text" | "unknown_field" | "unknown_header" | "unknown_parameter";
+                    };
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToReadError"];
+            408: components["responses"]["RequestTimeoutError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    liftSuppression: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description One email address, URL-encoded. */
+                address: components["parameters"]["address"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Not on the list any more. */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "address": "ann@example.com",
+                     *       "lifted_at": "2026-01-31T12:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LiftedSuppression"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_address`, `invalid_json`, `invalid_request`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "duplicate_field" | "header_injection" | "invalid_address" | "invalid_json" | "invalid_request" | "unknown_field" | "unknown_header" | "unknown_parameter";
+                    };
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError"];
+            404: components["responses"]["SuppressionNotFoundError"];
+            408: components["responses"]["RequestTimeoutError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    listUnsubscribes: {
+        parameters: {
+            query?: {
+                /** @description Only of this account. */
+                account_id?: components["parameters"]["account_id"];
+                /** @description Maximum number of entries on a page. */
+                limit?: components["parameters"]["limit"];
+                /** @description `next_cursor` of the previous page; absent for the first page. */
+                cursor?: components["parameters"]["cursor"];
+                /** @description Only entries of this list. */
+                list?: string;
+                /** @description Only entries of this address. */
+                address?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "unsubscribes": [
+                     *         {
+                     *           "id": "0199d9f3-d6b7-70ca-9e18-62f4a3c8d05b",
+                     *           "account_id": "vertrieb",
+                     *           "list": "newsletter",
+                     *           "address": "ann@example.com",
+                     *           "email_id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *           "unsubscribed_at": "2026-01-31T12:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Unsubscribes"];
+                };
+            };
+            /** @description Codes: `header_injection`, `invalid_address`, `invalid_cursor`, `invalid_request`, `unknown_account`, `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "header_injection" | "invalid_address" | "invalid_cursor" | "invalid_request" | "unknown_account" | "unknown_header" | "unknown_parameter";
+                    };
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    removeUnsubscribe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description An entry of `GET /api/unsubscribes`. */
+                id: components["schemas"]["Uuid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The removed entry. */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0199d9f3-d6b7-70ca-9e18-62f4a3c8d05b",
+                     *       "account_id": "vertrieb",
+                     *       "list": "newsletter",
+                     *       "address": "ann@example.com",
+                     *       "email_id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *       "unsubscribed_at": "2026-01-31T12:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Unsubscribe"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MarkThreadRead400Error"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
+            /** @description Codes: `unsubscribe_not_found`. */
+            404: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "unsubscribe_not_found";
+                    };
+                };
+            };
+            408: components["responses"]["RequestTimeoutError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
     listWebhooks: {
         parameters: {
             query?: {
@@ -13051,6 +13051,476 @@ export interface operations {
                 };
             };
             503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    pauseWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The webhook. */
+                id: components["schemas"]["Uuid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Paused. */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0199da02-7d31-7c68-8b4f-a15e0c92d736",
+                     *       "url": "https://crm.example.com/email-events",
+                     *       "description": "Kundenverwaltung",
+                     *       "types": [
+                     *         "email.received",
+                     *         "email.bounced"
+                     *       ],
+                     *       "account_id": "vertrieb",
+                     *       "customer_id": null,
+                     *       "historical": false,
+                     *       "payload": "full",
+                     *       "max_in_flight": 1,
+                     *       "header_names": [
+                     *         "Authorization"
+                     *       ],
+                     *       "old_secret_until": null,
+                     *       "state": "paused",
+                     *       "paused_at": "2026-01-31T12:00:00.000Z",
+                     *       "pause_reason": "by_hand",
+                     *       "pause_detail": null,
+                     *       "position": "000512b000000004",
+                     *       "failing_since": null,
+                     *       "next_attempt_at": null,
+                     *       "created_at": "2026-01-30T09:15:00.000Z",
+                     *       "updated_at": "2026-01-31T12:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MarkThreadRead400Error"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
+            404: components["responses"]["WebhookNotFoundError"];
+            408: components["responses"]["RequestTimeoutError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            500: components["responses"]["CommitUnknownOrInternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    resumeWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The webhook. */
+                id: components["schemas"]["Uuid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Active. */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0199da02-7d31-7c68-8b4f-a15e0c92d736",
+                     *       "url": "https://crm.example.com/email-events",
+                     *       "description": "Kundenverwaltung",
+                     *       "types": [
+                     *         "email.received",
+                     *         "email.bounced"
+                     *       ],
+                     *       "account_id": "vertrieb",
+                     *       "customer_id": null,
+                     *       "historical": false,
+                     *       "payload": "full",
+                     *       "max_in_flight": 1,
+                     *       "header_names": [
+                     *         "Authorization"
+                     *       ],
+                     *       "old_secret_until": null,
+                     *       "state": "active",
+                     *       "paused_at": null,
+                     *       "pause_reason": null,
+                     *       "pause_detail": null,
+                     *       "position": "000512b000000004",
+                     *       "failing_since": null,
+                     *       "next_attempt_at": null,
+                     *       "created_at": "2026-01-30T09:15:00.000Z",
+                     *       "updated_at": "2026-01-31T12:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MarkThreadRead400Error"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
+            404: components["responses"]["WebhookNotFoundError"];
+            408: components["responses"]["RequestTimeoutError"];
+            410: components["responses"]["EventsExpiredError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            500: components["responses"]["CommitUnknownOrInternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    replayWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The webhook. */
+                id: components["schemas"]["Uuid"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "after": "000512b000000004"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReplayRequest"];
+            };
+        };
+        responses: {
+            /** @description Moved. */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0199da02-7d31-7c68-8b4f-a15e0c92d736",
+                     *       "url": "https://crm.example.com/email-events",
+                     *       "description": "Kundenverwaltung",
+                     *       "types": [
+                     *         "email.received",
+                     *         "email.bounced"
+                     *       ],
+                     *       "account_id": "vertrieb",
+                     *       "customer_id": null,
+                     *       "historical": false,
+                     *       "payload": "full",
+                     *       "max_in_flight": 1,
+                     *       "header_names": [
+                     *         "Authorization"
+                     *       ],
+                     *       "old_secret_until": null,
+                     *       "state": "active",
+                     *       "paused_at": null,
+                     *       "pause_reason": null,
+                     *       "pause_detail": null,
+                     *       "position": "000512b000000004",
+                     *       "failing_since": null,
+                     *       "next_attempt_at": null,
+                     *       "created_at": "2026-01-30T09:15:00.000Z",
+                     *       "updated_at": "2026-01-31T12:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MarkThreadRead400Error"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
+            404: components["responses"]["WebhookNotFoundError"];
+            408: components["responses"]["RequestTimeoutError"];
+            410: components["responses"]["EventsExpiredError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            500: components["responses"]["CommitUnknownOrInternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The webhook. */
+                id: components["schemas"]["Uuid"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "old_valid_hours": 24
+                 *     }
+                 */
+                "application/json": components["schemas"]["RotateSecretRequest"];
+            };
+        };
+        responses: {
+            /** @description The new secret. */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "webhook": {
+                     *         "id": "0199da02-7d31-7c68-8b4f-a15e0c92d736",
+                     *         "url": "https://crm.example.com/email-events",
+                     *         "description": "Kundenverwaltung",
+                     *         "types": [
+                     *           "email.received",
+                     *           "email.bounced"
+                     *         ],
+                     *         "account_id": "vertrieb",
+                     *         "customer_id": null,
+                     *         "historical": false,
+                     *         "payload": "full",
+                     *         "max_in_flight": 1,
+                     *         "header_names": [
+                     *           "Authorization"
+                     *         ],
+                     *         "old_secret_until": "2026-02-01T12:00:00.000Z",
+                     *         "state": "active",
+                     *         "paused_at": null,
+                     *         "pause_reason": null,
+                     *         "pause_detail": null,
+                     *         "position": "000512b000000004",
+                     *         "failing_since": null,
+                     *         "next_attempt_at": null,
+                     *         "created_at": "2026-01-30T09:15:00.000Z",
+                     *         "updated_at": "2026-01-31T12:00:00.000Z"
+                     *       },
+                     *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookWithSecret"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MarkThreadRead400Error"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToAdminError"];
+            404: components["responses"]["WebhookNotFoundError"];
+            408: components["responses"]["RequestTimeoutError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            500: components["responses"]["CommitUnknownOrInternalError"];
+            503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The webhook. */
+                id: components["schemas"]["Uuid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0199d7c1-1e9d-7350-b8f6-9a04e7d1c253",
+                     *       "event_id": "test-0199d7c1-1e9d-7350-b8f6-9a04e7d1c253",
+                     *       "event_type": "webhook.test",
+                     *       "attempt": 1,
+                     *       "started_at": "2026-01-30T09:15:00.000Z",
+                     *       "duration_ms": 83,
+                     *       "outcome": "delivered",
+                     *       "status": 204,
+                     *       "error": null,
+                     *       "answer": ""
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookDelivery"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MarkThreadRead400Error"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
+            404: components["responses"]["WebhookNotFoundError"];
+            408: components["responses"]["RequestTimeoutError"];
+            409: components["responses"]["WebhookSecretUnreadableError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            500: components["responses"]["CommitUnknownOrInternalError"];
+            503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    listWebhookDeliveries: {
+        parameters: {
+            query?: {
+                /** @description Only these. */
+                outcome?: components["schemas"]["DeliveryOutcome"];
+                /** @description Maximum number of entries on a page. */
+                limit?: components["parameters"]["limit"];
+                /** @description `next_cursor` of the previous page; absent for the first page. */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: never;
+            path: {
+                /** @description The webhook. */
+                id: components["schemas"]["Uuid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deliveries": [
+                     *         {
+                     *           "id": "0199d7c1-1e9d-7350-b8f6-9a04e7d1c253",
+                     *           "event_id": "000512b000000004",
+                     *           "event_type": "email.received",
+                     *           "attempt": 1,
+                     *           "started_at": "2026-01-30T09:15:00.000Z",
+                     *           "duration_ms": 83,
+                     *           "outcome": "delivered",
+                     *           "status": 204,
+                     *           "error": null,
+                     *           "answer": ""
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookDeliveries"];
+                };
+            };
+            /** @description Codes: `invalid_cursor`, `invalid_request`, `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetThreadPage400Error"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
+            404: components["responses"]["WebhookNotFoundError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
     listKeys: {
@@ -13849,476 +14319,6 @@ export interface operations {
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
-    pauseWebhook: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The webhook. */
-                id: components["schemas"]["Uuid"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Paused. */
-            200: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "0199da02-7d31-7c68-8b4f-a15e0c92d736",
-                     *       "url": "https://crm.example.com/email-events",
-                     *       "description": "Kundenverwaltung",
-                     *       "types": [
-                     *         "email.received",
-                     *         "email.bounced"
-                     *       ],
-                     *       "account_id": "vertrieb",
-                     *       "customer_id": null,
-                     *       "historical": false,
-                     *       "payload": "full",
-                     *       "max_in_flight": 1,
-                     *       "header_names": [
-                     *         "Authorization"
-                     *       ],
-                     *       "old_secret_until": null,
-                     *       "state": "paused",
-                     *       "paused_at": "2026-01-31T12:00:00.000Z",
-                     *       "pause_reason": "by_hand",
-                     *       "pause_detail": null,
-                     *       "position": "000512b000000004",
-                     *       "failing_since": null,
-                     *       "next_attempt_at": null,
-                     *       "created_at": "2026-01-30T09:15:00.000Z",
-                     *       "updated_at": "2026-01-31T12:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Webhook"];
-                };
-            };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MarkThreadRead400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
-            404: components["responses"]["WebhookNotFoundError"];
-            408: components["responses"]["RequestTimeoutError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["CommitUnknownOrInternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
-        };
-    };
-    resumeWebhook: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The webhook. */
-                id: components["schemas"]["Uuid"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Active. */
-            200: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "0199da02-7d31-7c68-8b4f-a15e0c92d736",
-                     *       "url": "https://crm.example.com/email-events",
-                     *       "description": "Kundenverwaltung",
-                     *       "types": [
-                     *         "email.received",
-                     *         "email.bounced"
-                     *       ],
-                     *       "account_id": "vertrieb",
-                     *       "customer_id": null,
-                     *       "historical": false,
-                     *       "payload": "full",
-                     *       "max_in_flight": 1,
-                     *       "header_names": [
-                     *         "Authorization"
-                     *       ],
-                     *       "old_secret_until": null,
-                     *       "state": "active",
-                     *       "paused_at": null,
-                     *       "pause_reason": null,
-                     *       "pause_detail": null,
-                     *       "position": "000512b000000004",
-                     *       "failing_since": null,
-                     *       "next_attempt_at": null,
-                     *       "created_at": "2026-01-30T09:15:00.000Z",
-                     *       "updated_at": "2026-01-31T12:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Webhook"];
-                };
-            };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MarkThreadRead400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
-            404: components["responses"]["WebhookNotFoundError"];
-            408: components["responses"]["RequestTimeoutError"];
-            410: components["responses"]["EventsExpiredError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["CommitUnknownOrInternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
-        };
-    };
-    replayWebhook: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The webhook. */
-                id: components["schemas"]["Uuid"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "after": "000512b000000004"
-                 *     }
-                 */
-                "application/json": components["schemas"]["ReplayRequest"];
-            };
-        };
-        responses: {
-            /** @description Moved. */
-            200: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "0199da02-7d31-7c68-8b4f-a15e0c92d736",
-                     *       "url": "https://crm.example.com/email-events",
-                     *       "description": "Kundenverwaltung",
-                     *       "types": [
-                     *         "email.received",
-                     *         "email.bounced"
-                     *       ],
-                     *       "account_id": "vertrieb",
-                     *       "customer_id": null,
-                     *       "historical": false,
-                     *       "payload": "full",
-                     *       "max_in_flight": 1,
-                     *       "header_names": [
-                     *         "Authorization"
-                     *       ],
-                     *       "old_secret_until": null,
-                     *       "state": "active",
-                     *       "paused_at": null,
-                     *       "pause_reason": null,
-                     *       "pause_detail": null,
-                     *       "position": "000512b000000004",
-                     *       "failing_since": null,
-                     *       "next_attempt_at": null,
-                     *       "created_at": "2026-01-30T09:15:00.000Z",
-                     *       "updated_at": "2026-01-31T12:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Webhook"];
-                };
-            };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MarkThreadRead400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
-            404: components["responses"]["WebhookNotFoundError"];
-            408: components["responses"]["RequestTimeoutError"];
-            410: components["responses"]["EventsExpiredError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["CommitUnknownOrInternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
-        };
-    };
-    rotateWebhookSecret: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The webhook. */
-                id: components["schemas"]["Uuid"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "old_valid_hours": 24
-                 *     }
-                 */
-                "application/json": components["schemas"]["RotateSecretRequest"];
-            };
-        };
-        responses: {
-            /** @description The new secret. */
-            200: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "webhook": {
-                     *         "id": "0199da02-7d31-7c68-8b4f-a15e0c92d736",
-                     *         "url": "https://crm.example.com/email-events",
-                     *         "description": "Kundenverwaltung",
-                     *         "types": [
-                     *           "email.received",
-                     *           "email.bounced"
-                     *         ],
-                     *         "account_id": "vertrieb",
-                     *         "customer_id": null,
-                     *         "historical": false,
-                     *         "payload": "full",
-                     *         "max_in_flight": 1,
-                     *         "header_names": [
-                     *           "Authorization"
-                     *         ],
-                     *         "old_secret_until": "2026-02-01T12:00:00.000Z",
-                     *         "state": "active",
-                     *         "paused_at": null,
-                     *         "pause_reason": null,
-                     *         "pause_detail": null,
-                     *         "position": "000512b000000004",
-                     *         "failing_since": null,
-                     *         "next_attempt_at": null,
-                     *         "created_at": "2026-01-30T09:15:00.000Z",
-                     *         "updated_at": "2026-01-31T12:00:00.000Z"
-                     *       },
-                     *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["WebhookWithSecret"];
-                };
-            };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MarkThreadRead400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToAdminError"];
-            404: components["responses"]["WebhookNotFoundError"];
-            408: components["responses"]["RequestTimeoutError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["CommitUnknownOrInternalError"];
-            503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
-        };
-    };
-    testWebhook: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The webhook. */
-                id: components["schemas"]["Uuid"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The result. */
-            200: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "0199d7c1-1e9d-7350-b8f6-9a04e7d1c253",
-                     *       "event_id": "test-0199d7c1-1e9d-7350-b8f6-9a04e7d1c253",
-                     *       "event_type": "webhook.test",
-                     *       "attempt": 1,
-                     *       "started_at": "2026-01-30T09:15:00.000Z",
-                     *       "duration_ms": 83,
-                     *       "outcome": "delivered",
-                     *       "status": 204,
-                     *       "error": null,
-                     *       "answer": ""
-                     *     }
-                     */
-                    "application/json": components["schemas"]["WebhookDelivery"];
-                };
-            };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MarkThreadRead400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
-            404: components["responses"]["WebhookNotFoundError"];
-            408: components["responses"]["RequestTimeoutError"];
-            409: components["responses"]["WebhookSecretUnreadableError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["CommitUnknownOrInternalError"];
-            503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
-        };
-    };
-    listWebhookDeliveries: {
-        parameters: {
-            query?: {
-                /** @description Only these. */
-                outcome?: components["schemas"]["DeliveryOutcome"];
-                /** @description Maximum number of entries on a page. */
-                limit?: components["parameters"]["limit"];
-                /** @description `next_cursor` of the previous page; absent for the first page. */
-                cursor?: components["parameters"]["cursor"];
-            };
-            header?: never;
-            path: {
-                /** @description The webhook. */
-                id: components["schemas"]["Uuid"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description One page. */
-            200: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "deliveries": [
-                     *         {
-                     *           "id": "0199d7c1-1e9d-7350-b8f6-9a04e7d1c253",
-                     *           "event_id": "000512b000000004",
-                     *           "event_type": "email.received",
-                     *           "attempt": 1,
-                     *           "started_at": "2026-01-30T09:15:00.000Z",
-                     *           "duration_ms": 83,
-                     *           "outcome": "delivered",
-                     *           "status": 204,
-                     *           "error": null,
-                     *           "answer": ""
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["WebhookDeliveries"];
-                };
-            };
-            /** @description Codes: `invalid_cursor`, `invalid_request`, `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["GetThreadPage400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
-            404: components["responses"]["WebhookNotFoundError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
-        };
-    };
     explainPlacement: {
         parameters: {
             query?: never;
@@ -14464,7 +14464,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ListTemplates400Error"];
+                    "application/json": components["schemas"]["ListQuarantine400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];

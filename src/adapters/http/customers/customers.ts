@@ -10,7 +10,13 @@ import {
 import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
 import { MAX_QUERY_CHARS } from '../../../core/search/query.ts';
 import { CustomerSchema, CustomersSchema, toCustomerJson, toCustomerListingJson } from './customer-view.ts';
-import { CustomerParams, Direction, Email, jsonResponse, toMoment } from '../../../platform/schemas/schemas.ts';
+import {
+  CustomerParams,
+  Direction,
+  Email,
+  jsonResponse,
+  toMoment,
+} from '../../../platform/schemas/schemas.ts';
 
 const CustomerQuery = {
   type: 'object',

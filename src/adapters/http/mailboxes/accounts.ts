@@ -4,7 +4,12 @@
  */
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody } from '../body/json-body.ts';
-import { ACCOUNT_PAGE_ERRORS, AccountPageQuery, pageSchema, toAccountPage } from '../../../platform/schemas/page-schemas.ts';
+import {
+  ACCOUNT_PAGE_ERRORS,
+  AccountPageQuery,
+  pageSchema,
+  toAccountPage,
+} from '../../../platform/schemas/page-schemas.ts';
 import { AccountSchema, QuarantinedSchema, toAccountJson, toQuarantinedJson } from './mailbox-view.ts';
 import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
 import { jsonResponse, record, Uuid } from '../../../platform/schemas/schemas.ts';

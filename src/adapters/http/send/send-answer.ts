@@ -5,7 +5,13 @@ import { formatMessageId } from '../../../core/message/message-id.ts';
 import { PARTIAL_TEXT, ServiceError, type ErrorCode } from '../../../core/errors.ts';
 import { Recipient } from '../emails/email-detail.ts';
 import { toReplyJson } from '../emails/email-view.ts';
-import { jsonResponse, MessageIdText, record, Uuid, withOptional } from '../../../platform/schemas/schemas.ts';
+import {
+  jsonResponse,
+  MessageIdText,
+  record,
+  Uuid,
+  withOptional,
+} from '../../../platform/schemas/schemas.ts';
 import { CheckedSend } from './dry-run.ts';
 import { IdempotencyHeaders, ReplayedHeader } from './idempotency-key.ts';
 

@@ -18,7 +18,15 @@ import { EmailListings, State } from '../emails/email-schemas.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody, smallJsonBody } from '../body/json-body.ts';
 import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
 import { ThreadLabel } from '../../../platform/schemas/thread-schemas.ts';
-import { Direction, EmailParams, jsonResponse, Moment, record, toMoment, Uuid } from '../../../platform/schemas/schemas.ts';
+import {
+  Direction,
+  EmailParams,
+  jsonResponse,
+  Moment,
+  record,
+  toMoment,
+  Uuid,
+} from '../../../platform/schemas/schemas.ts';
 
 const EmailsQuerySchema = {
   type: 'object',

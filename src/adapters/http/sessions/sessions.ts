@@ -21,7 +21,13 @@ import { browserOf, readSessionCookie, setSessionCookie } from '../connections/s
 import { toAuthorJson } from '../../../platform/schemas/author.ts';
 import { RightName } from '../../../platform/schemas/right.ts';
 import { anyKeyErrorResponses, errorResponses } from '../../../platform/schemas/error-schemas.ts';
-import { jsonResponse, NullableTimestamp, record, Timestamp, Uuid } from '../../../platform/schemas/schemas.ts';
+import {
+  jsonResponse,
+  NullableTimestamp,
+  record,
+  Timestamp,
+  Uuid,
+} from '../../../platform/schemas/schemas.ts';
 
 export interface SessionParts {
   readonly sessions: SessionUseCases;
