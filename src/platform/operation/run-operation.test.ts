@@ -47,7 +47,7 @@ function run(
   input = {},
 ) {
   const log: string[] = [];
-  const wake = vi.fn();
+  const wake = vi.fn<() => void>();
   const runOperation = createOperationRunner<Deps>({
     accounts: { defaultAccountId: 'main', isKnown: (id) => ['main', 'sales'].includes(id) },
     acts: {
@@ -61,7 +61,12 @@ function run(
           log.push(`end ${code}`);
         },
       },
-      logger: { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() },
+      logger: {
+        debug: vi.fn<() => void>(),
+        info: vi.fn<() => void>(),
+        warn: vi.fn<() => void>(),
+        error: vi.fn<() => void>(),
+      },
     },
     deps: { accountId },
     wake,
@@ -87,7 +92,7 @@ it.each([
 ] as const)(
   'a thing that is found by %s and is %s for all accounts',
   async (_rule, shared, forAll, ofAll, own, other) => {
-    const ran = vi.fn();
+    const ran = vi.fn<() => void>();
     const one = operation({
       ...base,
       id: 'changeThing',
