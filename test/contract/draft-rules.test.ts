@@ -60,6 +60,40 @@ describe('a draft', () => {
   });
 
   it.each([
+    [{ headers: { From: 'x@y.test' } }, 'header_not_allowed'],
+    [{ headers: { 'X-A': 'a\r\nBcc: b@y.test' } }, 'header_injection'],
+    [{ headers: { 'X-A': 'a', 'x-a': 'b' } }, 'duplicate_field'],
+    [{ tags: ['a b'] }, 'invalid_tag'],
+    [{ metadata: { a: 'x'.repeat(5000) } }, 'metadata_too_large'],
+    [{ subject: 'a\nb' }, 'header_injection'],
+    [{ from_name: 'a\nb' }, 'header_injection'],
+    [{ in_reply_to: 'foo' }, 'invalid_message_id'],
+    [{ account_id: 'gone' }, 'unknown_account'],
+  ])('refuses what no send accepts, when it is written: %j', async (fields, code) => {
+    expect(await ask('POST', '/api/send', { ...SEND, ...fields })).toMatchObject({ status: 400, code });
+    expect(await create({ message: fields })).toMatchObject({ status: 400, code });
+    const made = await create({ message: { subject: 'x' } });
+    expect(await ask('PATCH', `/api/drafts/${made.id}`, { message: fields }, 1)).toMatchObject({
+      status: 400,
+      code,
+    });
+  });
+
+  it('keeps addresses that are not finished, and a time that may pass', async () => {
+    const message = { to: 'ann', cc: ['bob@'], send_at: '2020-01-01T00:00:00Z' };
+    expect(await create({ message })).toMatchObject({ status: 200 });
+  });
+
+  it('has the same version after its files are given back as they are', async () => {
+    const files = ['a', 'b'].map((name) => ({ filename: `${name}.txt`, content: 'YWJj' }));
+    const made = await create({ attachments: files });
+    const ids = (made as { attachments?: readonly { id: string }[] }).attachments!.map(({ id }) => ({ id }));
+    const patch = (attachments: unknown) => ask('PATCH', `/api/drafts/${made.id}`, { attachments }, 1);
+    expect(await patch(ids)).toMatchObject({ status: 200, version: 1 });
+    expect(await patch(ids.toReversed())).toMatchObject({ status: 200, version: 2 });
+  });
+
+  it.each([
     ['account_id', 'default'],
     ['thread_id', randomUUID()],
     ['in_reply_to', '<a@customer.test>'],

@@ -3,22 +3,24 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { MAX_DRAFT_CHARS, MAX_SHOWN_CHARS } from '../../core/drafts/limits.ts';
 import { naming, ServiceError } from '../../core/errors.ts';
-import { ACCOUNT_ID, type Logger } from '../base/basics.ts';
+import { ACCOUNT_ID, type Account, type Logger } from '../base/basics.ts';
 import { PLACE_CURSOR, readPage } from '../base/paging.ts';
 import type { AttachmentInput } from '../emails/prepare-attachments.ts';
 import { deleteFiles } from '../files/delete-files.ts';
 import type { BlobStore, RequireCertainty, SpoolFolder } from '../files/file-ports.ts';
 import type { ReplyRequest } from '../reply/use-cases.ts';
 import { asksForQueue } from '../send/queue-request.ts';
+import { refuseUnsendable } from '../send/read-additions.ts';
 import type { KeyedSend } from '../send/send-once.ts';
 import type { SendOnceResult, SendOutcome, SendRequest, SendResult } from '../send/use-cases.ts';
 import { fetchFiles, toFiles, type DraftFilePorts, type FileTarget } from './draft-files.ts';
 import type { DraftAccount, DraftContent, DraftRecord, DraftRefusal, DraftStore } from './draft-ports.ts';
-import type { DraftChange, DraftSend, DraftUseCases } from './use-cases.ts';
+import type { DraftChange, DraftFileInput, DraftSend, DraftUseCases } from './use-cases.ts';
 import { refuseContradictions } from '../../core/drafts/contradictions.ts';
 
 export interface DraftPorts extends DraftFilePorts {
   readonly drafts: DraftStore;
+  readonly accounts: ReadonlyMap<string, Account>;
   readonly blobs: Pick<BlobStore, 'get' | 'put' | 'delete'>;
   readonly logger: Logger;
   readonly requireStorage: () => Promise<void>;
@@ -163,15 +165,20 @@ function isGone(outcome: SendOutcome): boolean {
   return outcome.kind === 'sent' || outcome.kind === 'queued' || outcome.kind === 'partial';
 }
 
-/** The values that it has, given back. Files are compared by their identifiers, so named ones are taken for new. */
+/** The values that it has, given back. */
 function changesNothing(old: DraftContent, { author, answers, message = {}, files }: DraftChange): boolean {
   return (
     (author === undefined || author === old.author) &&
     (answers === undefined || isDeepStrictEqual(answers, old.answers)) &&
     Object.entries(message).every(([name, value]) => isDeepStrictEqual(value, old.message[name] ?? null)) &&
-    files === undefined
+    (files === undefined || areKept(old, files))
   );
 }
+
+/** All files as they are, by their identifiers; named ones are taken for new. */
+const areKept = (old: DraftContent, files: readonly DraftFileInput[]): boolean =>
+  files.length === old.files.length &&
+  files.every((file, index) => 'keptId' in file && file.keptId === old.files[index]?.id);
 
 const messageOf = (sent: DraftSend) => (sent.kind === 'send' ? sent.request : sent.request.message);
 
@@ -216,6 +223,7 @@ async function toRecord(
     Object.entries({ ...old.message, ...change.message }).filter(([, value]) => value !== null),
   );
   if (JSON.stringify(message).length > MAX_DRAFT_CHARS) throw new ServiceError('payload_too_large');
+  if (change.unfinished !== undefined) refuseUnsendable(change.unfinished);
   const { author = old.author, answers = old.answers } = change;
   refuseContradictions(message, answers !== null);
   // Cut in the middle of a character.
@@ -223,7 +231,9 @@ async function toRecord(
     [value ?? []].flat().map(String).join(', ').slice(0, MAX_SHOWN_CHARS).toWellFormed();
   const idOf = (name: string) => (typeof message[name] === 'string' ? message[name] : null);
   const accountId = idOf('account_id');
-  if (accountId !== null && !ACCOUNT_ID.test(accountId)) {
+  // One that is stored may be of an account that was configured earlier.
+  const isNamed = (change.message?.['account_id'] ?? null) !== null;
+  if (accountId !== null && (isNamed ? !ports.accounts.has(accountId) : !ACCOUNT_ID.test(accountId))) {
     throw new ServiceError('unknown_account', { values: { value: accountId } });
   }
   const account: DraftAccount = {

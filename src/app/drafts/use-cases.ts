@@ -2,6 +2,7 @@
 import type { PageRequest } from '../base/paging.ts';
 import type { SpoolFolder } from '../files/file-ports.ts';
 import type { ReplyRequest } from '../reply/use-cases.ts';
+import type { UnfinishedSend } from '../send/read-additions.ts';
 import type { SendAttachment } from '../send/take-references.ts';
 import type { SendOnceResult, SendRequest } from '../send/use-cases.ts';
 import type {
@@ -24,6 +25,8 @@ export interface DraftChange {
   readonly answers?: DraftAnswer | null;
   /** Only these fields change; null removes one. */
   readonly message?: DraftMessage;
+  /** These fields as a send reads them. */
+  readonly unfinished?: UnfinishedSend;
   /** All files that it has from now on. */
   readonly files?: readonly DraftFileInput[];
   /** The key that makes or changes the draft; null: none. */

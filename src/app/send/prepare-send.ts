@@ -5,12 +5,7 @@ import { formatReply } from '../../core/calendar/compose-answer.ts';
 import { automaticExchange } from '../../core/delivery/loop-guard.ts';
 import { invalidRequest, ServiceError } from '../../core/errors.ts';
 import { subjectKeyOf } from '../../core/message/base-subject.ts';
-import {
-  createMessageId,
-  isMadeUpMessageId,
-  parseMessageId,
-  type MessageId,
-} from '../../core/message/message-id.ts';
+import { createMessageId, isMadeUpMessageId, type MessageId } from '../../core/message/message-id.ts';
 import { buildReferences } from '../../core/message/references.ts';
 import { nextThreadIndex } from '../../core/message/thread-index.ts';
 import type { CustomHeader } from '../../core/message/custom-headers.ts';
@@ -33,7 +28,7 @@ import { prepareAttachments } from '../emails/prepare-attachments.ts';
 import { readContent } from '../files/content.ts';
 import { askerOf, type MessageReader } from '../reading/reading-ports.ts';
 import { fillIn, refuseLongSubject } from './fill-in.ts';
-import { readAdditions } from './read-additions.ts';
+import { readAdditions, readInReplyTo } from './read-additions.ts';
 import { markInlineImages } from './inline-images.ts';
 import { takeReferences, type FileFinder } from './take-references.ts';
 import { readQueuePlace, readSendAt } from './queue-request.ts';
@@ -290,13 +285,6 @@ function readRecipients(request: SendRequest, maxRecipients: number): Recipients
   if (count > maxRecipients)
     throw new ServiceError('too_many_recipients', { values: { limit: maxRecipients } });
   return recipients;
-}
-
-function readInReplyTo(text: string | null): MessageId | null {
-  if (text === null) return null;
-  const messageId = parseMessageId(text);
-  if (messageId === null) throw new ServiceError('invalid_message_id', { values: { field: 'in_reply_to' } });
-  return messageId;
 }
 
 const NOTHING_KNOWN: PlacementFacts = {

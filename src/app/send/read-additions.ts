@@ -7,7 +7,9 @@ import {
   type CustomHeader,
   type CustomHeaders,
 } from '../../core/message/custom-headers.ts';
+import { parseMessageId, type MessageId } from '../../core/message/message-id.ts';
 import { formatMetadata, readTags } from '../../core/message/tags.ts';
+import { customTokens, textTokens } from '../../core/mime/compose/header.ts';
 import { MAX_FROM_NAME_CHARS, MAX_REPLY_TO } from '../base/limits.ts';
 import type { SendRequest } from './use-cases.ts';
 
@@ -28,6 +30,9 @@ export interface Additions {
 
 type Asked = Pick<SendRequest, 'replyTo' | 'fromName' | 'headers' | 'tags' | 'metadata'>;
 
+/** A send whose other fields may be missing. */
+export type UnfinishedSend = Omit<Asked, 'replyTo'> & Pick<SendRequest, 'subject' | 'inReplyTo'>;
+
 /** Throws for every mistake that a caller can make in them. */
 export function readAdditions(request: Asked): Additions {
   const replyTo = request.replyTo.flatMap((text) => parseAddressList(text, 'reply_to'));
@@ -46,6 +51,25 @@ export function readAdditions(request: Asked): Additions {
       metadata: formatMetadata(request.metadata),
     },
   };
+}
+
+/** null: none is named. Throws `invalid_message_id`. */
+export function readInReplyTo(text: string | null): MessageId | null {
+  if (text === null) return null;
+  const messageId = parseMessageId(text);
+  if (messageId === null) throw new ServiceError('invalid_message_id', { values: { field: 'in_reply_to' } });
+  return messageId;
+}
+
+/**
+ * Refuses what no send accepts, for a draft. Addresses may be unfinished, as a person leaves them, and
+ * a time may pass. Throws as the send does.
+ */
+export function refuseUnsendable(request: UnfinishedSend): void {
+  readInReplyTo(request.inReplyTo);
+  textTokens(request.subject, 'subject');
+  const { headers } = readAdditions({ ...request, replyTo: [] });
+  for (const { value, field, isStructured } of headers) customTokens(value, field, !isStructured);
 }
 
 /** A blank name counts as absent, like any empty form field. */

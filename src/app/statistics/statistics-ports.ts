@@ -46,16 +46,16 @@ export interface ReportCount extends AggregateCount {
   readonly kind: AggregateReport['kind'];
 }
 
+export interface CountedTime {
+  /** Each step from first to last, also those without mail. */
+  readonly steps: readonly CountedStep[];
+  /** The counts in reports with a Date in that time, at most MAX_REPORT_COUNTS. A report that came twice counts once. */
+  readonly reports: readonly ReportCount[];
+}
+
 export interface StatisticsReader {
   /**
-   * Each step from first to last, also those without mail; in one round trip. Throws `invalid_request` for a time zone
-   * unknown to the database, and `database_unavailable`.
+   * In one round trip. Throws `invalid_request` for a time zone unknown to the database, and `database_unavailable`.
    */
-  read(query: StatisticsQuery): Promise<readonly CountedStep[]>;
-  /**
-   * The counts in reports with a Date in that time, at most MAX_REPORT_COUNTS. A report that came twice counts once.
-   */
-  readReports(
-    query: Pick<StatisticsQuery, 'since' | 'until' | keyof AccountFilter>,
-  ): Promise<readonly ReportCount[]>;
+  read(query: StatisticsQuery): Promise<CountedTime>;
 }

@@ -8,6 +8,9 @@ import type { ThreadStatus } from '../../core/thread/thread-work.ts';
 import type { AddressView } from '../emails/email-ports.ts';
 import type { Place } from '../base/paging.ts';
 
+/** Recipients of the newest email that the list shows: an email may have thousands. */
+export const MAX_SHOWN_RECIPIENTS = 10;
+
 /** Selects threads; null: any. */
 export interface ThreadFilter extends AccountFilter {
   /** UUIDs, lower-case. */
@@ -70,6 +73,7 @@ export interface EmailPreview {
   readonly from: AddressView;
   /** The check of a received email's sender; null: no trusted source reports anything. */
   readonly verdict: AuthVerdict | null;
+  /** The first MAX_SHOWN_RECIPIENTS. */
   readonly to: readonly AddressView[];
   readonly automatic: AutomaticMail['kind'] | null;
   readonly date: Date;

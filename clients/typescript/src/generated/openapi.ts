@@ -459,7 +459,7 @@ export interface paths {
         put?: never;
         /**
          * Create a draft
-         * @description An unfinished email. Missing values are reported when it is sent; values that no send accepts are refused at once. Files named by `upload_id` or `attachment_id` are copied, and stay when the upload expires or the email is deleted. `attachment_id` also needs the right `read`; `details` names a file that was not found. Needs the right `draft`.
+         * @description An unfinished email. Missing values, unfinished addresses and times that have passed are reported when it is sent; what no send accepts is refused at once. Files named by `upload_id` or `attachment_id` are copied, and stay when the upload expires or the email is deleted. `attachment_id` also needs the right `read`; `details` names a file that was not found. Needs the right `draft`.
          */
         post: operations["createDraft"];
         delete?: never;
@@ -1915,6 +1915,7 @@ export interface components {
             from_address: components["schemas"]["Address"];
             /** @description What deceives about the sender of a received email. `shows_other_address`: the name contains an address, or a site, that is not the sender's. `own_name`, `own_address`: one of the accounts', and nothing proves that the email is. `hidden_characters`: characters that are not seen, or that change the direction of writing. `lookalike_domain`: letters of several scripts, or that look like plain ones. Warn users about each. */
             sender_warnings: components["schemas"]["SenderWarning"][];
+            /** @description The first of them; `GET /api/emails/{id}` has all. */
             to_addresses: components["schemas"]["Address"][];
             automatic: components["schemas"]["AutomaticKind"];
             date: components["schemas"]["Timestamp"];
@@ -4360,7 +4361,7 @@ export interface components {
         };
         CreateDraft400Error: components["schemas"]["Error"] & {
             /** @enum {unknown} */
-            code?: "duplicate_field" | "invalid_base64" | "invalid_filename" | "invalid_json" | "invalid_lane" | "invalid_list" | "invalid_request" | "invalid_send_at" | "invalid_text" | "invalid_uuid" | "metadata_too_large" | "unknown_account" | "unknown_field" | "unknown_header" | "unknown_parameter" | "variables_too_large";
+            code?: "duplicate_field" | "header_injection" | "header_not_allowed" | "invalid_base64" | "invalid_filename" | "invalid_json" | "invalid_lane" | "invalid_list" | "invalid_message_id" | "invalid_request" | "invalid_send_at" | "invalid_tag" | "invalid_text" | "invalid_uuid" | "metadata_too_large" | "unknown_account" | "unknown_field" | "unknown_header" | "unknown_parameter" | "variables_too_large";
         };
         ErasePerson400Error: components["schemas"]["Error"] & {
             /** @enum {unknown} */
@@ -7932,7 +7933,7 @@ export interface operations {
                     "application/json": components["schemas"]["Draft"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_base64`, `invalid_filename`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_request`, `invalid_send_at`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `unknown_account`, `unknown_field`, `unknown_header`, `unknown_parameter`, `variables_too_large`. */
+            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_base64`, `invalid_filename`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `unknown_account`, `unknown_field`, `unknown_header`, `unknown_parameter`, `variables_too_large`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -8229,7 +8230,7 @@ export interface operations {
                     "application/json": components["schemas"]["Draft"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_base64`, `invalid_filename`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_request`, `invalid_send_at`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `unknown_account`, `unknown_field`, `unknown_header`, `unknown_parameter`, `variables_too_large`. */
+            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_base64`, `invalid_filename`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `unknown_account`, `unknown_field`, `unknown_header`, `unknown_parameter`, `variables_too_large`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];

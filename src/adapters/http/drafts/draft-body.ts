@@ -16,7 +16,7 @@ import { isOneLine, ONE_LINE_PATTERN } from '../../../core/one-line.ts';
 /** Whether the thread has moved on is decided when the draft is sent. */
 const { attachments: _files, if_newest: _ifNewest, ...MESSAGE_PROPERTIES } = SendBody.properties;
 
-/** The fields of a send, complete or not. Only their types are checked: the rest is checked when the draft is sent. */
+/** The fields of a send, complete or not. */
 export const DraftMessageBody = {
   type: 'object',
   title: 'DraftMessage',
@@ -100,7 +100,7 @@ export function readDraftBody(json: EmailJson, limits: HttpLimits): DraftChange 
   return {
     ...('author' in body ? { author: readAuthor(body) } : {}),
     ...('answers' in body ? { answers: readAnswer(body['answers']) } : {}),
-    ...('message' in body ? { message: readMessage(body['message'], json, limits) } : {}),
+    ...('message' in body ? readMessage(body['message'], json, limits) : {}),
     ...('attachments' in body ? { files: readAttachments(body['attachments'], json, limits, readKept) } : {}),
     maxFileBytes: limits.maxAttachmentBytes,
     maxFiles: limits.maxAttachments,
@@ -139,7 +139,11 @@ function readAnswer(value: unknown): DraftAnswer | null {
   };
 }
 
-function readMessage(value: unknown, json: EmailJson, limits: HttpLimits): Fields {
+function readMessage(
+  value: unknown,
+  json: EmailJson,
+  limits: HttpLimits,
+): Required<Pick<DraftChange, 'message' | 'unfinished'>> {
   const message = toFields(value);
   if (message === null) throw wrongType('message', 'object');
   refuseUnknown(message, MESSAGE_FIELDS, 'message.');
@@ -148,8 +152,7 @@ function readMessage(value: unknown, json: EmailJson, limits: HttpLimits): Field
   if ([...json.longStrings.keys()].some((placeholder) => text.includes(placeholder))) {
     throw new ServiceError('payload_too_large');
   }
-  readSendFields(message, json, limits, 'message.');
-  return message;
+  return { message, unfinished: readSendFields(message, json, limits, 'message.') };
 }
 
 /** A file that the draft already has. */

@@ -154,6 +154,11 @@ const BODY_ERRORS = [
   ...JSON_BODY_ERRORS,
   'invalid_uuid',
   'invalid_text',
+  'header_injection',
+  'header_not_allowed',
+  'duplicate_field',
+  'invalid_tag',
+  'invalid_message_id',
   'invalid_filename',
   'invalid_base64',
   'invalid_send_at',
@@ -189,7 +194,8 @@ export function registerDraftRoutes(app: HttpServer, context: HttpContext, input
         tags: ['Drafts'],
         summary: 'Create a draft',
         description:
-          'An unfinished email. Missing values are reported when it is sent; values that no send accepts are refused at once. ' +
+          'An unfinished email. Missing values, unfinished addresses and times that have passed are reported when it is sent; what no ' +
+          'send accepts is refused at once. ' +
           'Files named by `upload_id` or `attachment_id` are copied, and stay when the upload expires or the email is deleted. ' +
           '`attachment_id` also needs the right `read`; `details` names a file that was not found.',
         body: DraftBody,

@@ -2,7 +2,11 @@
  * GET /api/threads: all threads, newest activity first, page by page. POST /api/thread/{threadId}/read and /unread: mark its emails as read
  * or unread.
  */
-import type { ThreadListing, ThreadMark } from '../../../app/threads/thread-list-ports.ts';
+import {
+  MAX_SHOWN_RECIPIENTS,
+  type ThreadListing,
+  type ThreadMark,
+} from '../../../app/threads/thread-list-ports.ts';
 import { senderWarnings, type OwnSenders } from '../../../core/address/sender-warnings.ts';
 import { invalidRequest } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
@@ -116,7 +120,12 @@ const ThreadSummary = record('ThreadSummary', {
     direction: Direction,
     from_address: AddressObject,
     sender_warnings: SenderWarnings,
-    to_addresses: { type: 'array', items: AddressObject },
+    to_addresses: {
+      type: 'array',
+      items: AddressObject,
+      maxItems: MAX_SHOWN_RECIPIENTS,
+      description: 'The first of them; `GET /api/emails/{id}` has all.',
+    },
     automatic: AutomaticKind,
     date: Timestamp,
     snippet: {

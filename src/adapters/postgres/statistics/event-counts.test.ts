@@ -1,6 +1,6 @@
 /** The counts of events, and how they add up to steps. */
 import type pg from 'pg';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../../test/helpers/postgres.ts';
 import { createTestPool } from '../../../../test/helpers/test-pool.ts';
 import {
@@ -292,6 +292,14 @@ describe('days', () => {
 });
 
 describe('a request', () => {
+  it('is one statement', async () => {
+    const { query } = pool;
+    const statements = vi.spyOn(pool, 'query').mockImplementation(query);
+    await read({});
+    expect(statements).toHaveBeenCalledTimes(1);
+    statements.mockRestore();
+  });
+
   it.each(['Europe/Nowhere', 'Nowhere/Berlin+3'])('for the zone %s is refused', async (timeZone) => {
     await expect(read({ timeZone })).rejects.toMatchObject({ code: 'invalid_request' });
   });

@@ -11,7 +11,7 @@ import {
 import type { LatencyBucket } from '../../../core/statistics/latency.ts';
 import { invalidRequest } from '../../../core/errors.ts';
 import { isUnknownTimeZone } from '../db/pool.ts';
-import { columnsOf, jsonObject, type JsonOf } from '../db/json.ts';
+import { columnsOf, jsonObject, jsonRows, type JsonOf } from '../db/json.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 
 export function createStatisticsReader(pool: Executor): StatisticsReader {
@@ -26,26 +26,22 @@ export function createStatisticsReader(pool: Executor): StatisticsReader {
           // A row is an hour of UTC: a zone with half-hour offsets has no hours of its own in the table.
           timeZone: step === 'hour' ? 'UTC' : timeZone,
           accountIds: accountIdsOf(query),
+          limit: MAX_REPORT_COUNTS,
         });
-        return rows.filter(isStep).map(({ times, ...counts }) => ({
-          ...counts,
-          sendTimes: bucketsOf(times, 'email.sent'),
-          receiveTimes: bucketsOf(times, 'email.received'),
-        }));
+        return {
+          steps: rows.filter(isStep).map(({ times, reports: _, ...counts }) => ({
+            ...counts,
+            sendTimes: bucketsOf(times, 'email.sent'),
+            receiveTimes: bucketsOf(times, 'email.received'),
+          })),
+          reports: rows[0]?.reports ?? [],
+        };
       } catch (error) {
         // Node.js and PostgreSQL each have their own list of zones.
         if (isUnknownTimeZone(error)) throw invalidRequest('malformed', { field: 'time_zone' }, error);
         throw error;
       }
     },
-
-    readReports: (query) =>
-      run(pool, READ_REPORTS, {
-        since: query.since,
-        until: query.until,
-        accountIds: accountIdsOf(query),
-        limit: MAX_REPORT_COUNTS,
-      }),
   };
 }
 
@@ -88,6 +84,28 @@ const TIME = jsonObject('latency-json', {
   columns: columnsOf('t', 'kind', 'below_ms', 'emails', 'total_ms'),
 }).narrow<{ emails: number; total_ms: number }>();
 
+/** A report that came twice counts once. */
+const REPORTS = jsonRows(
+  'report-count-json',
+  `with reports as (
+    select distinct on (aggregate_report ->> 'reporter', coalesce(aggregate_report ->> 'id', id::text)) aggregate_report as report
+    from emails
+    where aggregate_report is not null and date >= $since::timestamptz and date < $until::timestamptz
+      and ($accountIds::text[] is null or account_id = any ($accountIds))
+    order by aggregate_report ->> 'reporter', coalesce(aggregate_report ->> 'id', id::text), id
+  )
+  select r.report ->> 'kind' as kind, c.domain, c.source, c.result, sum(c.messages)::float8 as messages
+  from reports r
+  cross join lateral jsonb_to_recordset(r.report -> 'counts') c (domain text, source text, result text, messages bigint)
+  group by 1, 2, 3, 4 order by messages desc, 1, 2, 3, 4 limit $limit::int`,
+).narrow<{
+  kind: ReportCount['kind'];
+  domain: string;
+  source: string | null;
+  result: string;
+  messages: number;
+}>();
+
 const READ = statement(
   'read-statistics',
   `${COUNTED}, told as (
@@ -95,7 +113,9 @@ const READ = statement(
   )
   select p.at at time zone $timeZone as at, coalesce(c.received, 0)::float8 as received, coalesce(c.sent, 0)::float8 as sent,
     coalesce(c.failed, 0)::float8 as failed, coalesce(c.unknown, 0)::float8 as unknown,
-    coalesce(c.bounced, 0)::float8 as bounced, coalesce(c.complained, 0)::float8 as complained, t.times
+    coalesce(c.bounced, 0)::float8 as bounced, coalesce(c.complained, 0)::float8 as complained, t.times,
+    -- Beside the first step
+    case when p.at = s.first then ${REPORTS.array} end as reports
   from span s cross join generate_series(s.first, s.last, s.step) as p (at) left join counted c on c.at = p.at left join told t on t.at = p.at
   order by p.at`,
 ).narrow<{
@@ -107,26 +127,5 @@ const READ = statement(
   bounced: number;
   complained: number;
   times: JsonOf<typeof TIME>[] | null;
-}>();
-
-/** A report that came twice counts once. */
-const READ_REPORTS = statement(
-  'read-report-statistics',
-  `with reports as (
-    select distinct on (aggregate_report ->> 'reporter', coalesce(aggregate_report ->> 'id', id::text)) aggregate_report as report
-    from emails
-    where aggregate_report is not null and date >= $since and date < $until
-      and ($accountIds::text[] is null or account_id = any ($accountIds))
-    order by aggregate_report ->> 'reporter', coalesce(aggregate_report ->> 'id', id::text), id
-  )
-  select r.report ->> 'kind' as kind, c.domain, c.source, c.result, sum(c.messages)::float8 as messages
-  from reports r
-  cross join lateral jsonb_to_recordset(r.report -> 'counts') c (domain text, source text, result text, messages bigint)
-  group by 1, 2, 3, 4 order by messages desc, 1, 2, 3, 4 limit $limit`,
-).narrow<{
-  kind: ReportCount['kind'];
-  domain: string;
-  source: string | null;
-  result: string;
-  messages: number;
+  reports: JsonOf<typeof REPORTS>[] | null;
 }>();

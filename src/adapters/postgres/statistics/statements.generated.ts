@@ -12,21 +12,6 @@ declare module '../db/statement.ts' {
         total_ms: number | null;
       };
     };
-    'read-report-statistics': {
-      values: {
-        since: Date | string | null;
-        until: Date | string | null;
-        accountIds: readonly (string | null)[] | null;
-        limit: number | string | null;
-      };
-      row: {
-        kind: string | null;
-        domain: string | null;
-        source: string | null;
-        result: string | null;
-        messages: number | null;
-      };
-    };
     'read-statistics': {
       values: {
         step: string | null;
@@ -34,6 +19,7 @@ declare module '../db/statement.ts' {
         timeZone: string | null;
         until: Date | string | null;
         accountIds: readonly (string | null)[] | null;
+        limit: number | null;
       };
       row: {
         at: Date | null;
@@ -44,6 +30,17 @@ declare module '../db/statement.ts' {
         bounced: number | null;
         complained: number | null;
         times: unknown;
+        reports: unknown;
+      };
+    };
+    'report-count-json': {
+      values: object;
+      row: {
+        kind: string | null;
+        domain: string | null;
+        source: string | null;
+        result: string | null;
+        messages: number | null;
       };
     };
   }

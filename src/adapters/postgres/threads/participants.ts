@@ -5,9 +5,12 @@ import type { AddressView } from '../../../app/emails/email-ports.ts';
 const PARTICIPANT_EMAILS = 20;
 const MAX_PARTICIPANTS = 10;
 
-/** No more than are shown; an email may have thousands. */
-const firstOf = (addresses: string) => `case when jsonb_array_length(${addresses}) > ${MAX_PARTICIPANTS}
-  then jsonb_path_query_array(${addresses}, '$[0 to ${MAX_PARTICIPANTS}]') else ${addresses} end`;
+/** An email may have thousands. */
+export const firstAddresses = (addresses: string, count: number): string =>
+  `case when jsonb_array_length(${addresses}) > ${count} then jsonb_path_query_array(${addresses}, '$[0 to ${count - 1}]') else ${addresses} end`;
+
+/** No more than are shown, beside the sender, who may be among them. */
+const firstOf = (addresses: string) => firstAddresses(addresses, MAX_PARTICIPANTS + 1);
 
 /** A query of one row, `people`: of the newest emails `e` that meet the condition, the sender first. */
 export const peopleOf = (threadId: string, condition: string) => `

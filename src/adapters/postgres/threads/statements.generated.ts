@@ -418,7 +418,7 @@ declare module '../db/statement.ts' {
         newest_email_id: string | null;
         newest_direction: string | null;
         newest_from: ColumnTypes['emails.from_address'];
-        newest_to: ColumnTypes['emails.to_addresses'];
+        newest_to: unknown;
         newest_automatic: string | null;
         newest_verdict: string | null;
         newest_date: Date;
@@ -461,7 +461,7 @@ declare module '../db/statement.ts' {
         newest_email_id: string;
         newest_direction: string;
         newest_from: ColumnTypes['emails.from_address'];
-        newest_to: ColumnTypes['emails.to_addresses'];
+        newest_to: unknown;
         newest_automatic: string | null;
         newest_verdict: string | null;
         newest_date: Date;
@@ -547,7 +547,7 @@ declare module '../db/statement.ts' {
         newest_email_id: string;
         newest_direction: string;
         newest_from: ColumnTypes['emails.from_address'];
-        newest_to: ColumnTypes['emails.to_addresses'];
+        newest_to: unknown;
         newest_automatic: string | null;
         newest_verdict: string | null;
         newest_date: Date;
@@ -592,7 +592,7 @@ declare module '../db/statement.ts' {
         newest_email_id: string;
         newest_direction: string;
         newest_from: ColumnTypes['emails.from_address'];
-        newest_to: ColumnTypes['emails.to_addresses'];
+        newest_to: unknown;
         newest_automatic: string | null;
         newest_verdict: string | null;
         newest_date: Date;
@@ -1035,7 +1035,7 @@ declare module '../db/statement.ts' {
         newest_email_id: string | null;
         newest_direction: string | null;
         newest_from: ColumnTypes['emails.from_address'];
-        newest_to: ColumnTypes['emails.to_addresses'];
+        newest_to: unknown;
         newest_automatic: string | null;
         newest_verdict: string | null;
         newest_date: Date;
@@ -1080,7 +1080,7 @@ declare module '../db/statement.ts' {
         newest_email_id: string;
         newest_direction: string;
         newest_from: ColumnTypes['emails.from_address'];
-        newest_to: ColumnTypes['emails.to_addresses'];
+        newest_to: unknown;
         newest_automatic: string | null;
         newest_verdict: string | null;
         newest_date: Date;

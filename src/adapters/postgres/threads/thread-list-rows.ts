@@ -1,13 +1,13 @@
 /** The common parts of pages of the list of threads: the facets, the order, and the displayed data of each thread. */
 import type { AutomaticMail } from '../../../core/delivery/automatic.ts';
 import type { AddressView } from '../../../app/emails/email-ports.ts';
-import type { ThreadFilter } from '../../../app/threads/thread-list-ports.ts';
+import { MAX_SHOWN_RECIPIENTS, type ThreadFilter } from '../../../app/threads/thread-list-ports.ts';
 import type { AuthVerdict } from '../../../core/message/authentication.ts';
 import { SNIPPET_SOURCE_CHARS } from '../../../core/message/snippet.ts';
 import { LISTED } from '../emails/listed.ts';
 import { matches } from '../search/matches.ts';
 import { assigneeName } from '../keys/assignees.ts';
-import { peopleOf } from './participants.ts';
+import { firstAddresses, peopleOf } from './participants.ts';
 
 /** Bits of `thread_summaries.facets`. */
 const INBOUND = 1;
@@ -66,7 +66,7 @@ export const conditionsOf = ({
   ...(isNext ? ['(s.last_activity_at, s.thread_id) < ($afterDate::timestamptz, $afterId::uuid)'] : []),
 ];
 
-const PREVIEW_COLUMNS = `n.from_address as newest_from, n.to_addresses as newest_to, n.automatic ->> 'kind' as newest_automatic,
+const PREVIEW_COLUMNS = `n.from_address as newest_from, ${firstAddresses('n.to_addresses', MAX_SHOWN_RECIPIENTS)} as newest_to, n.automatic ->> 'kind' as newest_automatic,
   n.authentication ->> 'verdict' as newest_verdict, n.date as newest_date,
   left(coalesce(nullif(n.reply_text, ''), n.text_body), ${SNIPPET_SOURCE_CHARS + 1}) as newest_text, f.subject,
   p.people`;
@@ -127,6 +127,7 @@ export interface ListedThreadColumns {
   newest_email_id: string;
   newest_direction: 'inbound' | 'outbound';
   newest_verdict: AuthVerdict | null;
+  newest_to: AddressView[];
   newest_text: string;
   newest_automatic: AutomaticMail['kind'] | null;
   subject: string;

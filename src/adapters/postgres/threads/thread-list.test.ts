@@ -113,12 +113,15 @@ describe('a thread in the list', () => {
     ]);
   });
 
-  it('names at most ten participants, whatever it holds', async () => {
+  it('names at most ten participants, and ten recipients of its newest email, whatever it holds', async () => {
     const many = Array.from({ length: 300 }, (_, index) => addressOf(`x${index}`));
     await send({ to: many, cc: many });
     const [thread] = await list.listThreads(ALL_THREADS);
     expect(thread!.participants).toHaveLength(10);
     expect(thread!.participants[0]!.address).toBe('sales@example.com');
+    expect(thread!.newestEmail.to).toEqual(
+      many.slice(0, 10).map(({ localPart }) => ({ name: '', address: `${localPart}@example.org` })),
+    );
   });
 
   it('is not there when nothing went out and nothing waits, and does not count emails that did not', async () => {
