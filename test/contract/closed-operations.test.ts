@@ -88,6 +88,9 @@ const CONDITIONS: Readonly<Record<string, string>> = {
   'x-if-match': '"1"',
   if_match: '"1"',
   'x-prefer': 'respond-async',
+  'x-dry-run': 'true',
+  dry_run: 'true',
+  'x-http-method-override': 'DELETE',
 };
 
 let running: Awaited<ReturnType<typeof startServiceWithSink>>;

@@ -25,7 +25,8 @@ const REFUSED_BY_READS = ['if-match'];
 /**
  * Headers of a write that would otherwise be ignored, besides those that some operation declares. RFC 9110 §14.5: a part of a file would be
  * stored as the whole. RFC 9110 §13.1.4 lets a server without modification dates ignore If-Unmodified-Since: the write would not be
- * conditional. The digests are checked nowhere; Content-Digest is, where an operation lists it.
+ * conditional. The digests are checked nowhere; Content-Digest is, where an operation lists it. The others ask for something else than the
+ * request: that nothing happens, as the parameter `dry_run` does, or another method.
  */
 const REFUSED_BY_WRITES = [
   'content-range',
@@ -34,6 +35,9 @@ const REFUSED_BY_WRITES = [
   'content-md5',
   'digest',
   'repr-digest',
+  'dry-run',
+  'x-http-method',
+  'x-http-method-override',
 ];
 
 /** RFC 9110 §14.2: a server must ignore Range, and If-Range with it, for methods other than GET. */
