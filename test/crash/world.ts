@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startEmbeddedPostgres } from '../../src/adapters/postgres/embedded/server.ts';
 import { startS3Server } from '../helpers/s3-server.ts';
+import { TEST_SECRET } from '../helpers/service-process.ts';
 import { silentLogger } from '../helpers/silent-logger.ts';
 import { makeTempFolder } from '../helpers/temp-folder.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
@@ -270,6 +271,17 @@ export async function healWorld(world: World, random: Random): Promise<void> {
   }
   await world.database.waitReady();
   for (const node of world.nodes) await untilReady(node);
+  // Each looks at the clocks every 30 s, and dates by what it saw last.
+  if (world.clocks !== null) for (const node of world.nodes) await compareClocks(node);
+}
+
+async function compareClocks(node: ServiceNode): Promise<void> {
+  const headers = { authorization: `Bearer ${TEST_SECRET}` };
+  await waitUntil(`${node.name} compares the clocks`, async () => {
+    const response = await fetch(`${node.url}/api/clock`, { headers }).catch(() => null);
+    await response?.body?.cancel();
+    return response?.status === 200;
+  });
 }
 
 /** Throws with what the node says of itself. */

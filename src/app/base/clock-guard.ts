@@ -1,6 +1,6 @@
 /**
  * Compares the clock of this process with the database's, which decides what is due, expires or is deleted. While the two differ by more
- * than a minute, or the database's own clock is in doubt, nothing irreversible happens here. The difference is measured every few seconds,
+ * than a minute, or the database's own clock is in doubt, nothing irreversible happens here. The difference is measured every half minute,
  * and once more right before each irreversible act; what the send queue does can't wait for that, and happens when it is certain to be due.
  */
 import { ServiceError } from '../../core/errors.ts';

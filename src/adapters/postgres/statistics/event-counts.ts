@@ -29,7 +29,7 @@ export function createStatisticsReader(pool: Executor): StatisticsReader {
           limit: MAX_REPORT_COUNTS,
         });
         return {
-          steps: rows.filter(isStep).map(({ times, reports: _, ...counts }) => ({
+          steps: rows.filter(isStep).map(({ times, reports: _reports, ...counts }) => ({
             ...counts,
             sendTimes: bucketsOf(times, 'email.sent'),
             receiveTimes: bucketsOf(times, 'email.received'),
