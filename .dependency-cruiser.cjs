@@ -100,12 +100,10 @@ module.exports = {
       ['body'],
       ['answers'],
       ['operations'],
-      ['sent-copies'],
       [
         'addresses',
         'emails',
         'receive',
-        'mailboxes',
         'health',
         'events',
         'erase',

@@ -31,18 +31,10 @@ export function actAsKey(application: Application, keyId: string): Application {
     sendDraft: (request, folder) =>
       application.sendDraft({ ...request, read: (draft) => namedDraft(request.read(draft)) }, folder),
     changeSend: (id, version, change, folder) => application.changeSend(id, version, change, folder, keyId),
-    cancelSend: (id) => application.cancelSend(id, keyId),
-    retrySend: (id) => application.retrySend(id, keyId),
-    resolveSend: (id, outcome) => application.resolveSend(id, outcome, keyId),
     registerCustomer: (request) => application.registerCustomer(named(request)),
     changeCustomerAddress: (request) => application.changeCustomerAddress(named(request)),
     changeThread: (id, change) => application.changeThread(id, named(change)),
     markThread: (id, mark) => application.markThread(id, mark, keyId),
-    splitThread: (request) => application.splitThread(named(request)),
-    mergeThreads: (request) => application.mergeThreads(named(request)),
-    moveEmails: (request) => application.moveEmails(named(request)),
-    deleteEmail: (id) => application.deleteEmail(id, keyId),
-    deleteThread: (id) => application.deleteThread(id, keyId),
     // These record no author: it says whose share of the reading processes they use.
     receiveMessage: (request, folder) => application.receiveMessage(named(request), folder),
     previewReply: (options) => application.previewReply(named(options)),

@@ -6,14 +6,11 @@ import type { CustomerUseCases } from './customers/use-cases.ts';
 import type { DraftUseCases } from './drafts/use-cases.ts';
 import type { EmailUseCases } from './emails/use-cases.ts';
 import type { ErasureUseCases } from './erase/erase-people.ts';
-import type { EraseUseCases } from './erase/use-cases.ts';
 import type { EventUseCases } from './events/use-cases.ts';
-import type { MailboxUseCases } from './mailboxes/use-cases.ts';
 import type { Readiness } from './check-readiness.ts';
 import type { ReceiveUseCases } from './receive/use-cases.ts';
 import type { ReplyUseCases } from './reply/use-cases.ts';
 import type { SendUseCases } from './send/use-cases.ts';
-import type { SentCopyUseCases } from './sent-copies/use-cases.ts';
 import type { UploadUseCases } from './uploads/use-cases.ts';
 import type { ThreadUseCases } from './threads/use-cases.ts';
 import type { UnsubscribeUseCases } from './unsubscribes/use-cases.ts';
@@ -23,17 +20,14 @@ export interface Application
     EmailUseCases,
     EventUseCases,
     SendUseCases,
-    SentCopyUseCases,
     UploadUseCases,
     ReplyUseCases,
     DraftUseCases,
     ReceiveUseCases,
     CustomerUseCases,
     AddressUseCases,
-    EraseUseCases,
     ErasureUseCases,
     ThreadUseCases,
-    MailboxUseCases,
     UnsubscribeUseCases {
   /** Probes every dependency, each with a deadline. */
   checkReadiness(): Promise<Readiness>;

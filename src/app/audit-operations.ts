@@ -1,7 +1,7 @@
 /** The operations that are not declared yet (see platform/operation/), logged as acts of operators. */
 import type { Application } from './application.ts';
 import { recordAct, type ActPorts, type LoggedAct, type Fields, type HttpActor } from './audit/record-act.ts';
-import { changedFields, toDecisionFields, toEmailFields, toRegistrationFields } from './audited-fields.ts';
+import { changedFields, toRegistrationFields } from './audited-fields.ts';
 import type { Erased, Erasure } from './erase/erasure-ports.ts';
 import type { PersonRequest } from './erase/erase-people.ts';
 import type { SecurityEvent } from './base/security-log.ts';
@@ -11,26 +11,7 @@ export type Operations = {
   /** In the name of the actor whose request it is. */
   requestErasure(request: Omit<PersonRequest, 'requestedBy'>): Promise<Erasure>;
   checkErasure(request: Omit<PersonRequest, 'requestedBy'>): Promise<Erased>;
-} & Pick<
-  Application,
-  | 'deleteEmail'
-  | 'deleteThread'
-  | 'changeSend'
-  | 'cancelSend'
-  | 'retrySend'
-  | 'resolveSend'
-  | 'retrySentCopy'
-  | 'registerCustomer'
-  | 'changeCustomerAddress'
-  | 'changeThread'
-  | 'splitThread'
-  | 'mergeThreads'
-  | 'moveEmails'
-  | 'retryQuarantined'
->;
-
-/** Emails whose thread is looked up before they are moved; each is read whole. */
-const MAX_LOCATED = 20;
+} & Pick<Application, 'changeSend' | 'registerCustomer' | 'changeCustomerAddress' | 'changeThread'>;
 
 /** The same operations, logged as acts of this actor. */
 export function auditOperations(application: Application, ports: ActPorts, actor: HttpActor): Operations {
@@ -41,8 +22,6 @@ export function auditOperations(application: Application, ports: ActPorts, actor
   ): Promise<T> =>
     recordAct(ports, actor, { event, what, work, after, ...(before === undefined ? {} : { before }) });
 
-  const sendState = (id: string) => async () => (await application.readEmail(id)).state;
-  const asIs = <T>(result: T): T => result;
   return {
     requestErasure: (request) =>
       // The address is not logged: it would stay in the log.
@@ -56,14 +35,6 @@ export function auditOperations(application: Application, ports: ActPorts, actor
       ),
     // A dry run is no act.
     checkErasure: (request) => application.checkErasure({ ...request, requestedBy: nameOf(actor) }),
-    deleteEmail: (id) =>
-      act('email.deleted', { emailId: id }, { work: () => application.deleteEmail(id), after: () => null }),
-    deleteThread: (id) =>
-      act(
-        'thread.deleted',
-        { threadId: id },
-        { work: () => application.deleteThread(id), after: (emails) => ({ emails }) },
-      ),
     async changeSend(id, version, change, folder) {
       try {
         return await act(
@@ -79,46 +50,6 @@ export function auditOperations(application: Application, ports: ActPorts, actor
         await folder.remove();
       }
     },
-    cancelSend: (id) =>
-      act(
-        'send.cancelled',
-        { emailId: id },
-        {
-          before: sendState(id),
-          work: () => application.cancelSend(id),
-          after: asIs,
-        },
-      ),
-    retrySend: (id) =>
-      act(
-        'send.retried',
-        { emailId: id },
-        {
-          before: sendState(id),
-          work: () => application.retrySend(id),
-          after: asIs,
-        },
-      ),
-    resolveSend: (id, outcome) =>
-      act(
-        'send.resolved',
-        { emailId: id, outcome },
-        {
-          before: sendState(id),
-          work: () => application.resolveSend(id, outcome),
-          after: asIs,
-        },
-      ),
-    retrySentCopy: (id) =>
-      act(
-        'sent_copy.retried',
-        { emailId: id },
-        {
-          before: async () => (await application.readEmail(id)).sentCopy?.state ?? null,
-          work: () => application.retrySentCopy(id),
-          after: ({ state }) => state,
-        },
-      ),
     registerCustomer: (request) =>
       act(
         'customer.registered',
@@ -158,53 +89,9 @@ export function auditOperations(application: Application, ports: ActPorts, actor
           }),
         },
       ),
-    splitThread: (request) =>
-      act(
-        'thread.split',
-        { threadId: request.threadId, ...toEmailFields(request) },
-        {
-          work: () => application.splitThread(request),
-          after: toDecisionFields,
-        },
-      ),
-    mergeThreads: (request) =>
-      act(
-        'thread.merged',
-        { threadId: request.threadId, otherThreadId: request.otherThreadId },
-        {
-          work: () => application.mergeThreads(request),
-          after: toDecisionFields,
-        },
-      ),
-    moveEmails: (request) =>
-      act(
-        'thread.emails_moved',
-        { threadId: request.threadId, ...toEmailFields(request) },
-        {
-          before: () => threadsOf(application, request.emailIds),
-          work: () => application.moveEmails(request),
-          after: toDecisionFields,
-        },
-      ),
-    retryQuarantined: (id) =>
-      act(
-        'quarantine.retried',
-        { quarantinedId: id },
-        {
-          work: () => application.retryQuarantined(id),
-          after: ({ accountId, path, uid, nextTryAt }) => ({ accountId, path, uid, nextTryAt }),
-        },
-      ),
   };
 }
 
 /** The actor's name in a record that is kept. */
 const nameOf = ({ credential, key }: HttpActor): string =>
   key?.kind === 'key' ? `key ${key.id}` : `secret ${credential}`;
-
-/** The threads of the first of them. */
-async function threadsOf(application: Application, emailIds: readonly string[]): Promise<Fields> {
-  const threads: Record<string, string> = {};
-  for (const id of emailIds.slice(0, MAX_LOCATED)) threads[id] = (await application.readEmail(id)).threadId;
-  return threads;
-}

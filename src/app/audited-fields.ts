@@ -4,7 +4,6 @@
  */
 import type { Fields } from './audit/record-act.ts';
 import type { CustomerRegistration } from './customers/customer-ports.ts';
-import type { DecisionResult } from './threads/thread-decisions.ts';
 import type { ThreadChange } from './threads/thread-record-ports.ts';
 
 /** Entries of a list that are logged; beyond them only their number. */
@@ -20,10 +19,6 @@ export function toRegistrationFields({ companyId, addresses, domains }: Customer
   };
 }
 
-export function toEmailFields({ emailIds }: { readonly emailIds: readonly string[] }): Fields {
-  return { emailIds: emailIds.slice(0, MAX_TOLD), emailCount: emailIds.length };
-}
-
 export function changedFields({
   version: _version,
   authorKeyId: _key,
@@ -32,8 +27,4 @@ export function changedFields({
   return Object.entries(change).flatMap(([field, value]) =>
     value === undefined || (Array.isArray(value) && value.length === 0 && field !== 'labels') ? [] : [field],
   );
-}
-
-export function toDecisionFields({ threadId, changed, decision }: DecisionResult): Fields {
-  return { threadId, changed, decisionId: decision?.id ?? null };
 }

@@ -10,7 +10,6 @@ type AccountLists = Pick<
   | 'countFolders'
   | 'listAssignees'
   | 'listDrafts'
-  | 'listQuarantine'
   | 'listRefusedMerges'
   | 'listEvents'
   | 'streamEvents'
@@ -62,10 +61,6 @@ export function refuseUnknownAccounts(
     async completeAddresses(request) {
       await check(request.accountId);
       return lists.completeAddresses(request);
-    },
-    async listQuarantine(request) {
-      await check(request.accountId);
-      return lists.listQuarantine(request);
     },
   };
 }

@@ -37,10 +37,6 @@ export function limitToAccounts(
   const requireThread = (id: string) => require(accountOf.thread(id), 'thread_not_found');
   const requireEmail = (id: string) => require(accountOf.email(id), 'email_not_found');
 
-  async function requireEmails(ids: readonly string[]): Promise<void> {
-    if (!(await accountOf.areWithin(ids, accounts))) throw new ServiceError('email_not_found');
-  }
-
   /** Requires access to an account that a request names. */
   function requireNamed(accountId: string): void {
     if (!sees(accountId)) throw new ServiceError('unknown_account', { values: { value: accountId } });
@@ -230,22 +226,6 @@ export function limitToAccounts(
       }),
     changeSend: (id, version, change, folder) =>
       taking(folder, requireEmail(id), () => application.changeSend(id, version, change, folder)),
-    async cancelSend(id) {
-      await requireEmail(id);
-      return application.cancelSend(id);
-    },
-    async retrySend(id) {
-      await requireEmail(id);
-      return application.retrySend(id);
-    },
-    async resolveSend(id, outcome) {
-      await requireEmail(id);
-      return application.resolveSend(id, outcome);
-    },
-    async retrySentCopy(id) {
-      await requireEmail(id);
-      return application.retrySentCopy(id);
-    },
     // The token is the permission.
     readUnsubscribeToken: (token) => application.readUnsubscribeToken(token),
     unsubscribe: (token) => application.unsubscribe(token),
@@ -292,55 +272,11 @@ export function limitToAccounts(
       await requireEmail(id);
       return application.explainPlacement(id);
     },
-    async splitThread(request) {
-      await requireThread(request.threadId);
-      await requireEmails(request.emailIds);
-      return application.splitThread(request);
-    },
-    async mergeThreads(request) {
-      await requireThread(request.threadId);
-      await requireThread(request.otherThreadId);
-      return application.mergeThreads(request);
-    },
-    async checkMergeThreads(request) {
-      await requireThread(request.threadId);
-      await requireThread(request.otherThreadId);
-      return application.checkMergeThreads(request);
-    },
-    async moveEmails(request) {
-      await requireThread(request.threadId);
-      await requireEmails(request.emailIds);
-      return application.moveEmails(request);
-    },
-
-    async deleteEmail(id) {
-      await requireEmail(id);
-      return application.deleteEmail(id);
-    },
-    async checkDeleteEmail(id) {
-      await requireEmail(id);
-      return application.checkDeleteEmail(id);
-    },
-    async checkDeleteThread(id) {
-      await requireThread(id);
-      return application.checkDeleteThread(id);
-    },
-    async deleteThread(id) {
-      await requireThread(id);
-      return application.deleteThread(id);
-    },
 
     // A person is erased from all accounts.
     requestErasure: refuse,
     checkErasure: refuse,
     readErasure: refuse,
-
-    listAccounts: async () => (await application.listAccounts()).filter(({ accountId }) => sees(accountId)),
-    listQuarantine: async (request) => application.listQuarantine(within(request)),
-    async retryQuarantined(id) {
-      await require(accountOf.quarantined(id), 'quarantined_not_found');
-      return application.retryQuarantined(id);
-    },
   };
 }
 

@@ -11,6 +11,18 @@ import type { ImportLog } from './import/import-ports.ts';
 import { importOperations } from './import/operations.ts';
 import type { Keys } from './keys/manage-keys.ts';
 import { keyOperations } from './keys/operations.ts';
+import type { AccountOf } from './keys/account-of.ts';
+import type { EmailDetail } from './emails/email-ports.ts';
+import type { Deletions } from './erase/delete-emails.ts';
+import { deletionOperations } from './erase/deletion-operations.ts';
+import { mailboxOperations } from './mailboxes/operations.ts';
+import type { Mailboxes } from './mailboxes/read-mailbox-status.ts';
+import type { SendActs } from './send/operate-sends.ts';
+import { sendOperations } from './send/operations.ts';
+import { sentCopyOperations } from './sent-copies/operations.ts';
+import type { SentCopyStore } from './sent-copies/sent-copy-ports.ts';
+import type { Decisions } from './threads/decide-threads.ts';
+import { decisionOperations } from './threads/decision-operations.ts';
 import { suppressionOperations } from './send/suppression-operations.ts';
 import type { Suppressions } from './send/suppressions.ts';
 import { statisticsOperations } from './statistics/operations.ts';
@@ -23,12 +35,19 @@ import { webhookOperations } from './webhooks/operations.ts';
 import type { Webhooks } from './webhooks/webhooks.ts';
 
 export interface OperationDeps {
+  readonly accountOf: AccountOf;
   readonly auditLog: Pick<AuditLog, 'list'>;
   readonly clock: Clock;
+  readonly decisions: Decisions;
+  readonly deletions: Deletions;
   readonly guard: Pick<ClockGuard, 'measure' | 'trust'>;
   readonly imports: Pick<ImportLog, 'list'>;
   readonly keys: Keys;
+  readonly mailboxes: Mailboxes;
+  readonly readEmail: (id: string) => Promise<EmailDetail>;
   readonly retention: ConfirmRetention;
+  readonly sendActs: SendActs;
+  readonly sentCopies: Pick<SentCopyStore, 'retry'>;
   readonly statistics: StatisticsUseCases;
   readonly suppressions: Suppressions;
   readonly templates: Templates;
@@ -37,11 +56,16 @@ export interface OperationDeps {
 }
 
 export const OPERATIONS: readonly Operation<OperationDeps>[] = [
+  ...decisionOperations,
   ...templateOperations,
+  ...sendOperations,
+  ...deletionOperations,
   ...retentionOperations,
   ...clockOperations,
   ...suppressionOperations,
   ...unsubscribeOperations,
+  ...mailboxOperations,
+  ...sentCopyOperations,
   ...webhookOperations,
   ...keyOperations,
   ...auditOperations,

@@ -21,7 +21,6 @@ import { createKeyStore } from '../adapters/postgres/keys/key-store.ts';
 import { createEventFeed } from '../adapters/postgres/events/event-feed.ts';
 import { onEventsWritten } from '../adapters/postgres/events/event-signal.ts';
 import { createSentCopyStore } from '../adapters/postgres/sent-copies/sent-copies.ts';
-import { createSentCopyOperations } from '../app/sent-copies/retry-sent-copy.ts';
 import { createKnownAddresses } from '../adapters/postgres/addresses/known-addresses.ts';
 import { learnMentions } from '../adapters/postgres/addresses/learn-addresses.ts';
 import { createSearchIndex, type LearnFrom } from '../adapters/postgres/search/search-index.ts';
@@ -39,6 +38,7 @@ import { createWaitingSends } from '../adapters/postgres/send/waiting-sends.ts';
 import { createUploadStore } from '../adapters/postgres/uploads/upload-store.ts';
 import { createUsedAccounts } from '../adapters/postgres/accounts/used-accounts.ts';
 import type { Application } from '../app/application.ts';
+import type { AccountOf } from '../app/keys/account-of.ts';
 import type { OperationDeps } from '../app/operations.ts';
 import type { AccountsPorts } from '../platform/operation/seen-accounts.ts';
 import { checkClock, checkReadiness } from '../app/check-readiness.ts';
@@ -108,6 +108,7 @@ export interface ApplicationParts {
   readonly secrets: readonly string[];
   /** Has the mailboxes of an account checked now. */
   readonly wakeMailboxes: (accountId: string) => void;
+  readonly accountOf: AccountOf;
 }
 
 export interface CreatedApplication {
@@ -121,9 +122,10 @@ export interface CreatedApplication {
 export function createApplication(
   {
     parts,
-    sending: { ports: sendPorts, comparing, operations, suppressed },
+    sending: { ports: sendPorts, comparing, sendActs, suppressed },
     secrets,
     wakeMailboxes,
+    accountOf,
   }: ApplicationParts,
   teardown: Teardown,
 ): CreatedApplication {
@@ -287,11 +289,7 @@ export function createApplication(
   // Their writes are work for the loops.
   const writing = followedBy(watch.soon, {
     ...createThreadChangeActs(createThreadChanges(callers), threadPages),
-    ...createDecisions(createThreadDecisions(callers), parts.ids),
     ...createCustomers(createCustomerStore(callers, parts.patient, reading)),
-    ...operations,
-    ...createSentCopyOperations(createSentCopyStore(callers)),
-    ...deletions,
     ...createErasures({
       erasures: createErasureStore(callers, parts.patient),
       accounts: parts.accounts.values(),
@@ -321,12 +319,10 @@ export function createApplication(
     checkSend: check,
     ...writing,
     createUpload: (request, folder) => createUpload(uploadPorts, request, folder),
-    ...mailboxes,
     ...events,
     ...refuseUnknownAccounts(accounts, {
       ...threads,
       ...reads,
-      ...mailboxes,
       ...events,
       ...createFolderCounter(reading),
       ...createAssigneeReader(callers),
@@ -345,16 +341,23 @@ export function createApplication(
       }),
   };
   const deps: OperationDeps = {
+    accountOf,
     auditLog: createAuditLog(callers),
     clock,
+    decisions: createDecisions(createThreadDecisions(callers), parts.ids),
+    deletions,
     guard,
     imports: createImportLog(callers),
     keys: createKeys({ store: createKeyStore(callers), clock, ids: parts.ids }),
+    mailboxes,
+    readEmail: reads.readEmail,
     retention: createRetention({
       ...retentionPorts,
       retention: createRetentionStore(callers),
       wake: () => retention?.wake(),
     }),
+    sendActs,
+    sentCopies: createSentCopyStore(callers),
     statistics: createStatistics(createStatisticsReader(reading), clock),
     suppressions: suppressed,
     templates: createTemplates({ ...sendPorts, templates: createTemplateStore(callers) }),

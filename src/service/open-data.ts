@@ -15,7 +15,7 @@ import { createReportStore } from '../adapters/postgres/receive/delivery-reports
 import { createRethreadStore } from '../adapters/postgres/threads/rethread-store.ts';
 import { createSendOperations } from '../adapters/postgres/send/send-operations.ts';
 import type { Application } from '../app/application.ts';
-import { createOperations } from '../app/send/operate-sends.ts';
+import { createSendActs } from '../app/send/operate-sends.ts';
 import type { ClockGuard } from '../app/base/clock-guard.ts';
 import type { Account, Clock, IdSource, Logger } from '../app/base/basics.ts';
 import type { BlobStore, ByteRange, RequireCertainty, Spool } from '../app/files/file-ports.ts';
@@ -179,7 +179,7 @@ function wire(
   const ids = createIdSource();
   const accounts = accountsById(config);
   const defaultAccountId = config.accounts[0].id;
-  const { settleUnknown } = createOperations({
+  const { settleUnknown } = createSendActs({
     operations: createSendOperations(parts.pool),
     retry: { schedule: config.retrySchedule, random: Math.random },
     // Sends that this process settles leave the queue.

@@ -102,12 +102,13 @@ async function startParts(
   const { transports, spool, clock, pool, instanceId } = parts;
   const sending = await startSending(parts, security, teardown);
   signal?.throwIfAborted();
+  const accountOf = createAccountOf(pool);
   const {
     application: created,
     deps,
     accounts,
   } = createApplication(
-    { parts, sending, secrets, wakeMailboxes: (accountId) => mailboxes?.wake(accountId) },
+    { parts, sending, secrets, accountOf, wakeMailboxes: (accountId) => mailboxes?.wake(accountId) },
     teardown,
   );
   const ready = createReadyWatch(created.checkReadiness, logger);
@@ -143,7 +144,7 @@ async function startParts(
   const [page, guide] = await Promise.all([findPage(), findGuide()]);
   const app = createHttpApp({
     application,
-    applicationOf: createViews({ application, accountOf: createAccountOf(pool), ...accounts }),
+    applicationOf: createViews({ application, accountOf, ...accounts }),
     runOperation: createOperationRunner({ accounts, acts, deps, wake: parts.watch.soon }),
     operationsOf: (actor, ofCaller) => auditOperations(ofCaller, acts, actor),
     access,

@@ -11,7 +11,7 @@ import { createTemplateStore } from '../adapters/postgres/templates/template-sto
 import { createUploadStore } from '../adapters/postgres/uploads/upload-store.ts';
 import { createUnsubscribeStore } from '../adapters/postgres/unsubscribes/unsubscribes.ts';
 import { createVariantStore } from '../adapters/postgres/emails/variants.ts';
-import { createOperations } from '../app/send/operate-sends.ts';
+import { createSendActs } from '../app/send/operate-sends.ts';
 import { createActiveSends } from '../app/send/active-sends.ts';
 import { createHeldClaims } from '../app/send/held-claims.ts';
 import { createSettling } from '../app/send/settling.ts';
@@ -61,7 +61,7 @@ export async function startSending(parts: Parts, security: SecurityLog, teardown
   watch.on('suppressions', refresher.wake);
   teardown.push(() => refresher.stop());
 
-  const { settleUnknown, ...operations } = createOperations({
+  const sendActs = createSendActs({
     operations: createSendOperations(pool),
     retry,
     wakeQueue: () => sendQueue.wake(),
@@ -69,6 +69,7 @@ export async function startSending(parts: Parts, security: SecurityLog, teardown
   const [defaultAccount] = config.accounts;
   const openFile = (file: string, range?: ByteRange) => createReadStream(file, range);
   const { reader, unreadable } = parts;
+  const { settleUnknown } = sendActs;
   const variants = createVariantStore(pool);
   const comparing = { variants, blobs, spool, reader, unreadable, openFile, settleUnknown, logger };
   const handingOver = {
@@ -125,7 +126,7 @@ export async function startSending(parts: Parts, security: SecurityLog, teardown
   return {
     ports,
     comparing,
-    operations,
+    sendActs,
     suppressed: createSuppressionOperations(suppressionStore, suppressions),
   };
 }

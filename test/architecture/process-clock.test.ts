@@ -35,13 +35,13 @@ const MAY_READ_MACHINE_CLOCK: Readonly<Record<string, string>> = {
 const MAY_READ_DATABASE_CLOCK: Readonly<Record<string, string>> = {
   'adapters/http/drafts/drafts.ts': 'the answer contains the time of the deletion',
   'adapters/http/emails/signed-images.ts': 'how long a browser may keep an image',
-  'adapters/http/erase/deletions.ts': 'the answer contains the time of the deletion',
   'adapters/http/health/health.ts': 'the answer contains the time, and the age of what readiness found',
   'adapters/tls/certificate-files.ts': 'a certificate is valid by the clock of the machine that checks it',
   'adapters/webhooks/post-webhook.ts': 'dates and signs a request, and reads a date that an endpoint named',
   'app/base/clock-guard.ts': 'a moment that the database must not pass before this process knows it',
   'app/backup/make-backup.ts': 'the manifest contains the time of the end',
   'app/emails/image-urls.ts': 'signed addresses of images contain their end, which no row has',
+  'app/erase/deletion-operations.ts': 'the answer contains the time of the deletion',
   'app/files/clean-files.ts':
     'dates of files are those of the storage; requireTime comes before any is deleted',
   'app/keys/key-ring.ts': 'a copy of the keys is checked without a statement for each request',

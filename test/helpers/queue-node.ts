@@ -23,7 +23,9 @@ import type { CertainUntil } from '../../src/app/base/clock-guard.ts';
 import type { Application } from '../../src/app/application.ts';
 import type { SendChange, SendRequest, SendResult } from '../../src/app/send/use-cases.ts';
 import { createSendChanges } from '../../src/app/send/change-send.ts';
-import { createOperations } from '../../src/app/send/operate-sends.ts';
+import type { EmailState } from '../../src/core/delivery/states.ts';
+import { withEverything } from '../../src/core/keys/caller.ts';
+import { createSendActs } from '../../src/app/send/operate-sends.ts';
 import { createActiveSends } from '../../src/app/send/active-sends.ts';
 import { createHeldClaims } from '../../src/app/send/held-claims.ts';
 import { createSettling } from '../../src/app/send/settling.ts';
@@ -63,10 +65,10 @@ export interface QueueNodeOptions {
   readonly certainUntil?: CertainUntil;
 }
 
-export interface QueueNode extends Pick<
-  Application,
-  'listEmails' | 'cancelSend' | 'retrySend' | 'resolveSend'
-> {
+export interface QueueNode extends Pick<Application, 'listEmails'> {
+  cancelSend(id: string): Promise<EmailState>;
+  retrySend(id: string): Promise<EmailState>;
+  resolveSend(id: string, outcome: 'sent' | 'failed'): Promise<EmailState>;
   readonly owner: string;
   readonly folder: TempFolder;
   readonly queue: ReturnType<typeof createSendQueue>;
@@ -82,6 +84,8 @@ export interface QueueNode extends Pick<
   /** Ends everything; the folder remains. */
   stop(): Promise<void>;
 }
+
+const OPERATOR = withEverything({ kind: 'secret', number: 1 });
 
 const ACCOUNT = {
   id: 'default',
@@ -125,7 +129,7 @@ export async function startQueueNode(options: QueueNodeOptions): Promise<QueueNo
   };
   let loop: SendQueueLoop | null = null;
   const wakeQueue = () => loop?.wake();
-  const operations = createOperations({ operations: createSendOperations(pool), retry, wakeQueue });
+  const operations = createSendActs({ operations: createSendOperations(pool), retry, wakeQueue });
   const shared = {
     store,
     settleUnknown: operations.settleUnknown,
@@ -182,7 +186,9 @@ export async function startQueueNode(options: QueueNodeOptions): Promise<QueueNo
     readEmail: reads.readEmail,
   });
   return {
-    ...operations,
+    cancelSend: (id) => operations.cancel(OPERATOR, id),
+    retrySend: (id) => operations.retry(OPERATOR, id),
+    resolveSend: (id, outcome) => operations.resolve(OPERATOR, id, outcome),
     listEmails: reads.listEmails,
     owner: journal.owner,
     folder,

@@ -14,7 +14,6 @@ import {
   FILE,
   IDS,
   sampleAttachment,
-  sampleDecision,
   sampleDetail,
   sampleDraft,
   sampleDraftSummary,
@@ -24,15 +23,12 @@ import {
   samplePreview,
   sampleRecord,
   sampleRefused,
-  sampleSentCopy,
   sampleThread,
   sampleThreadEmail,
   sampleVariant,
   toSampleSend,
 } from './sample-emails.ts';
 import {
-  sampleAccount,
-  sampleQuarantined,
   sampleUnsubscribe,
   sampleRegistration,
   sampleClaim,
@@ -105,9 +101,6 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
       await folder.remove();
       return sampleChecked;
     },
-    checkDeleteEmail: async () => undefined,
-    checkDeleteThread: async () => 1,
-    checkMergeThreads: async () => sampleDecision,
     async sendReply({ message }, folder) {
       return sendMessage(toSampleSend(message), folder);
     },
@@ -207,16 +200,10 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
     requestErasure: async () => sampleErasure,
     checkErasure: async () => sampleErasure.erased,
     readErasure: async () => sampleErasure,
-    deleteEmail: async () => undefined,
-    deleteThread: async () => 3,
     async changeSend(_id, _version, _change, folder) {
       await folder.remove();
       return sampleDetail;
     },
-    cancelSend: async () => 'cancelled',
-    retrySentCopy: async () => sampleSentCopy,
-    retrySend: async () => 'queued',
-    resolveSend: async (_id, outcome) => outcome,
     explainPlacement: async () => samplePlacement,
     listAssignees: async () => [{ id: sampleRecord.assignee ?? '', name: 'Ada' }],
     countFolders: async () => ({
@@ -229,14 +216,8 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
     listRefusedMerges: async () => ({ refusedMerges: [sampleRefused], nextCursor: null }),
     readThreadPage: async () => ({ thread: sampleRecord, emails: [sampleThreadEmail], nextCursor: null }),
     changeThread: async () => sampleRecord,
-    splitThread: async () => sampleDecision,
-    mergeThreads: async () => sampleDecision,
-    moveEmails: async () => sampleDecision,
     readUnsubscribeToken: async () => ({ list: sampleUnsubscribe.list, address: sampleUnsubscribe.address }),
     unsubscribe: async () => ({ list: sampleUnsubscribe.list, address: sampleUnsubscribe.address }),
-    listAccounts: async () => [sampleAccount],
-    listQuarantine: async () => ({ messages: [sampleQuarantined], nextCursor: null }),
-    retryQuarantined: async () => sampleQuarantined,
     readRaw: async () => ({ sizeBytes: FILE.length, stream: open(FILE) }),
     readVariant: async () => sampleVariant,
     readVariantRaw: async () => ({ sizeBytes: FILE.length, stream: open(FILE) }),

@@ -4,13 +4,11 @@ import { createHash } from 'node:crypto';
 import type { Draft, DraftSummary } from '../../src/app/drafts/draft-ports.ts';
 import type { ReplyPreview, ReplyRequest } from '../../src/app/reply/use-cases.ts';
 import type { SendRequest } from '../../src/app/send/use-cases.ts';
-import type { SentCopyView } from '../../src/core/sent-copies/sent-copy.ts';
 import type { EmailDetail, EmailSummary, StoredAttachment } from '../../src/app/emails/email-ports.ts';
 import type { ThreadEmail, ThreadRecord } from '../../src/app/threads/thread-record-ports.ts';
 import type { ThreadListing } from '../../src/app/threads/thread-list-ports.ts';
 import type { ExplainedPlacement } from '../../src/app/threads/placement-facts.ts';
 import type { RefusedMerge } from '../../src/app/threads/refused-merge-ports.ts';
-import type { DecisionResult } from '../../src/app/threads/thread-decisions.ts';
 import type { MessageId } from '../../src/core/message/message-id.ts';
 import { type ListedEmail } from './emails-json.ts';
 
@@ -109,14 +107,6 @@ export const toSampleSend = (message: ReplyRequest['message']): SendRequest => (
   threadId: IDS.thread,
   accountId: 'main',
 });
-
-export const sampleSentCopy: SentCopyView = {
-  state: 'pending',
-  at: sampleEmail.date,
-  tries: 3,
-  error: 'over quota',
-  mailbox: null,
-};
 
 export const sampleThread: ThreadListing = {
   id: IDS.thread,
@@ -327,10 +317,4 @@ export const samplePlacement: ExplainedPlacement = {
   decisions: [],
   refused: [sampleRefused],
   explanation: 'It answers <one@example.org>.',
-};
-
-export const sampleDecision: DecisionResult = {
-  threadId: IDS.thread,
-  changed: true,
-  decision: { id: IDS.attachment, decidedAt: new Date('2026-01-31T12:00:02.000Z') },
 };

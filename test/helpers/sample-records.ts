@@ -1,58 +1,9 @@
 /** Results of use cases other than emails, for tests of the HTTP edge: accounts, customers, events, keys. */
 import type { Erasure } from '../../src/app/erase/erasure-ports.ts';
-import type { AccountStatus } from '../../src/app/mailboxes/use-cases.ts';
 import type { FeedEvent } from '../../src/app/events/event-ports.ts';
 import type { AmbiguousRule, CustomerRegistration } from '../../src/app/customers/customer-ports.ts';
-import type { QuarantinedMessage } from '../../src/app/mailboxes/mailbox-status-ports.ts';
 import type { Unsubscribe } from '../../src/app/unsubscribes/unsubscribe-ports.ts';
-import { IDS, sampleEmail } from './sample-emails.ts';
-
-export const sampleAccount: AccountStatus = {
-  accountId: 'main',
-  from: { name: 'Ann', localPart: 'ann', domain: 'example.com' },
-  hasMailbox: true,
-  isOwnedHere: true,
-  owner: IDS.thread,
-  warning: null,
-  sentCopies: {
-    areKept: true,
-    note: null,
-    pending: 2,
-    failed: 1,
-    lastError: { reason: 'over quota', at: sampleEmail.date },
-  },
-  lastAttemptAt: sampleEmail.date,
-  nextAttemptAt: sampleEmail.date,
-  lastError: { kind: 'connection', reason: 'the line is cut', at: sampleEmail.date },
-  mailboxes: [
-    {
-      path: 'INBOX',
-      specialUse: '\\Inbox',
-      lastSuccessAt: sampleEmail.date,
-      lagMs: 1499,
-      lastError: { reason: 'refused', at: sampleEmail.date },
-      leftAt: null,
-      counts: { messages: 9, recorded: 5, waiting: 3, quarantined: 1, expunged: 2 },
-    },
-  ],
-};
-
-export const sampleQuarantined: QuarantinedMessage = {
-  id: IDS.email,
-  accountId: 'main',
-  path: 'INBOX',
-  uidValidity: 4_294_967_295,
-  uid: 7,
-  subject: 'Pläne',
-  from: sampleEmail.from,
-  date: sampleEmail.date,
-  sizeBytes: 30_000_000,
-  reason: 'too large',
-  tries: 1,
-  firstSeenAt: sampleEmail.date,
-  quarantinedAt: sampleEmail.date,
-  nextTryAt: sampleEmail.date,
-};
+import { IDS } from './sample-emails.ts';
 
 export const sampleUnsubscribe: Unsubscribe = {
   id: '0198c0de-0000-7000-8000-00000000aaaa',

@@ -1,10 +1,36 @@
 /** The operators' view of the mailboxes, and the one thing that operators can do about a message: try it now. */
 import { ServiceError } from '../../core/errors.ts';
-import type { AccountStatus, MailboxUseCases, SentCopiesStatus } from './use-cases.ts';
-import { PLACE_CURSOR, readPage } from '../base/paging.ts';
+import type { Address } from '../../core/address/address.ts';
+import type { AccountFilter } from '../base/account-filter.ts';
+import { PLACE_CURSOR, readPage, type PageRequest } from '../base/paging.ts';
 import type { MailboxSource } from './mailbox-ports.ts';
-import type { MailboxStatusStore, ReadingStatus } from './mailbox-status-ports.ts';
+import type {
+  MailboxStatusStore,
+  QuarantinedMessage,
+  ReadingStatus,
+  SentCopyCounts,
+} from './mailbox-status-ports.ts';
 import type { Account } from '../base/basics.ts';
+
+export interface AccountStatus extends ReadingStatus {
+  /** null: this process does not know the account. */
+  readonly from: Address | null;
+  /** This process is configured to read its mailboxes. */
+  readonly hasMailbox: boolean;
+  /** This process reads them. */
+  readonly isOwnedHere: boolean;
+  readonly sentCopies: SentCopiesStatus;
+  /** Why it will stop working unless an operator acts; English, null when all is well. */
+  readonly warning: string | null;
+}
+
+/** Sent emails in the Sent mailbox of their account. */
+export interface SentCopiesStatus extends Omit<SentCopyCounts, 'accountId'> {
+  /** This process is configured to store them. */
+  readonly areKept: boolean;
+  /** Why they are not stored, although the account asks for it; English, null when there is nothing to report. */
+  readonly note: string | null;
+}
 
 export interface MailboxStatusPorts {
   readonly status: MailboxStatusStore;
@@ -18,6 +44,8 @@ export interface MailboxStatusPorts {
   readonly wake: (accountId: string) => void;
 }
 
+export type Mailboxes = ReturnType<typeof createMailboxStatus>;
+
 export function createMailboxStatus({
   status,
   source,
@@ -25,10 +53,11 @@ export function createMailboxStatus({
   accounts,
   instanceId,
   wake,
-}: MailboxStatusPorts): Pick<MailboxUseCases, 'listAccounts' | 'listQuarantine' | 'retryQuarantined'> {
+}: MailboxStatusPorts) {
   const reads = new Set(source.accountIds);
   return {
-    async listAccounts() {
+    /** Every account that is configured here or read by another process, with the state of its mailboxes. */
+    async accounts(): Promise<readonly AccountStatus[]> {
       const [found, counted] = await Promise.all([status.readStatus(), status.countSentCopies()]);
       const readings = new Map(found.map((reading) => [reading.accountId, reading]));
       const copies = new Map(counted.map((counts) => [counts.accountId, counts]));
@@ -50,7 +79,8 @@ export function createMailboxStatus({
       }));
     },
 
-    async listQuarantine(request) {
+    /** Messages of mailboxes that are set aside, the newest first. Throws `invalid_cursor`. */
+    async quarantine(request: AccountFilter & PageRequest) {
       const { items, nextCursor } = await readPage(
         PLACE_CURSOR,
         request,
@@ -60,7 +90,8 @@ export function createMailboxStatus({
       return { messages: items, nextCursor };
     },
 
-    async retryQuarantined(id) {
+    /** Has a message that is set aside tried now. Throws `quarantined_not_found`. */
+    async retry(id: string): Promise<QuarantinedMessage> {
       const message = await status.retryQuarantined(id);
       if (message === null) throw new ServiceError('quarantined_not_found');
       wake(message.accountId);

@@ -1,7 +1,7 @@
 /** The operations on sends that operators may carry out. */
 import { ServiceError, type ErrorCode } from '../../core/errors.ts';
+import { keyIdOf, type Caller } from '../../core/keys/caller.ts';
 import type { EmailState } from '../../core/delivery/states.ts';
-import type { SendUseCases } from './use-cases.ts';
 import type { OperationResult, RetryPolicy, SendOperations } from './queue-ports.ts';
 
 export interface OperateSendsPorts {
@@ -11,32 +11,38 @@ export interface OperateSendsPorts {
   readonly wakeQueue: () => void;
 }
 
-interface Operations extends Pick<SendUseCases, 'cancelSend' | 'retrySend' | 'resolveSend'> {
-  /** Evidence that an email went out: it becomes `sent`. Does nothing unless its outcome is unknown. */
-  settleUnknown(id: string, evidence: string): Promise<void>;
-}
+export type SendActs = ReturnType<typeof createSendActs>;
 
-export function createOperations({ operations, retry, wakeQueue }: OperateSendsPorts): Operations {
+/** All of callers throw `email_not_found`, and their refusal. */
+export function createSendActs({ operations, retry, wakeQueue }: OperateSendsPorts) {
   const { giveUpAfterMs } = retry.schedule;
   return {
-    cancelSend: async (id, keyId = null) => stateOf(await operations.cancel(id, keyId), 'not_cancellable'),
+    cancel: async (caller: Caller, id: string) =>
+      stateOf(await operations.cancel(id, keyIdOf(caller)), 'not_cancellable'),
 
-    async retrySend(id, keyId = null) {
-      const state = stateOf(await operations.retry(id, giveUpAfterMs, keyId), 'not_retryable');
+    async retry(caller: Caller, id: string) {
+      const state = stateOf(await operations.retry(id, giveUpAfterMs, keyIdOf(caller)), 'not_retryable');
       wakeQueue();
       return state;
     },
 
-    async resolveSend(id, outcome, keyId = null) {
+    async resolve(caller: Caller, id: string, outcome: 'sent' | 'failed') {
       const state = stateOf(
-        await operations.resolve(id, outcome, giveUpAfterMs, `an operator decided: ${outcome}`, keyId),
+        await operations.resolve(
+          id,
+          outcome,
+          giveUpAfterMs,
+          `an operator decided: ${outcome}`,
+          keyIdOf(caller),
+        ),
         'not_unknown',
       );
       wakeQueue();
       return state;
     },
 
-    async settleUnknown(id, evidence) {
+    /** Evidence that an email went out: it becomes `sent`. Does nothing unless its outcome is unknown. */
+    async settleUnknown(id: string, evidence: string) {
       await operations.resolve(id, 'sent', giveUpAfterMs, evidence, null);
       wakeQueue();
     },

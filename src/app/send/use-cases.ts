@@ -1,4 +1,5 @@
 /** The use cases of sending that the edges call. */
+import type { RecipientOutcome } from '../../core/delivery/states.ts';
 import type { Address } from '../../core/address/address.ts';
 import type { TemplateUse } from '../templates/template-ports.ts';
 import type { SendAttachment } from './take-references.ts';
@@ -7,7 +8,6 @@ import type { SpoolFolder } from '../files/file-ports.ts';
 import type { Invitation } from '../../core/calendar/invitation.ts';
 import type { AutoSubmitted } from '../../core/delivery/loop-guard.ts';
 import type { Priority } from '../../core/delivery/priority.ts';
-import type { EmailState, RecipientOutcome } from '../../core/delivery/states.ts';
 import type { CustomHeaders } from '../../core/message/custom-headers.ts';
 import type { MessageId } from '../../core/message/message-id.ts';
 import type { Metadata } from '../../core/message/tags.ts';
@@ -179,10 +179,4 @@ export interface SendUseCases {
     folder: SpoolFolder,
     keyId?: string | null,
   ): Promise<EmailDetail>;
-  /** Takes a send out of the queue; returns its new state. Throws `email_not_found`, `not_cancellable`. */
-  cancelSend(id: string, keyId?: string | null): Promise<EmailState>;
-  /** Sends now to the recipients that were not accepted. Throws `email_not_found`, `not_retryable`. */
-  retrySend(id: string, keyId?: string | null): Promise<EmailState>;
-  /** Declares the outcome of an unknown send. Throws `email_not_found`, `not_unknown`. */
-  resolveSend(id: string, outcome: 'sent' | 'failed', keyId?: string | null): Promise<EmailState>;
 }

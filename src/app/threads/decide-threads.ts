@@ -1,21 +1,32 @@
-/** Operators' decisions about threads, as the edges request them. */
-import type { ThreadUseCases } from './use-cases.ts';
+/** Operators' decisions about threads, as the edges request them. Throw what `ThreadDecisions` does. */
+import { keyIdOf, type Caller } from '../../core/keys/caller.ts';
 import type { IdSource } from '../base/basics.ts';
-import type { DecisionIds, ThreadDecisions } from './thread-decisions.ts';
+import type {
+  DecisionIds,
+  MergeRequest,
+  MoveRequest,
+  SplitRequest,
+  ThreadDecisions,
+} from './thread-decisions.ts';
 
-export function createDecisions(
-  store: ThreadDecisions,
-  ids: IdSource,
-): Pick<ThreadUseCases, 'splitThread' | 'mergeThreads' | 'checkMergeThreads' | 'moveEmails'> {
+export type Decisions = ReturnType<typeof createDecisions>;
+
+export function createDecisions(store: ThreadDecisions, ids: IdSource) {
   const newIds = (): DecisionIds => ({ decisionId: ids.uuid(), newThreadId: ids.uuid() });
   const once = <T extends { readonly emailIds: readonly string[] }>(request: T): T => ({
     ...request,
     emailIds: [...new Set(request.emailIds)].sort(),
   });
+  const named = <T extends object>(caller: Caller, request: T) => ({
+    ...request,
+    authorKeyId: keyIdOf(caller),
+  });
   return {
-    splitThread: (request) => store.split(once(request), newIds()),
-    mergeThreads: (request) => store.merge(request, newIds()),
-    checkMergeThreads: (request) => store.merge({ ...request, dryRun: true }, newIds()),
-    moveEmails: (request) => store.move(once(request), newIds()),
+    /** Moves emails of a thread into a new one. */
+    split: (caller: Caller, request: SplitRequest) => store.split(named(caller, once(request)), newIds()),
+    /** Makes one thread of two. */
+    merge: (caller: Caller, request: MergeRequest) => store.merge(named(caller, request), newIds()),
+    /** Moves emails into a thread. */
+    move: (caller: Caller, request: MoveRequest) => store.move(named(caller, once(request)), newIds()),
   };
 }

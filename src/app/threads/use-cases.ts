@@ -5,7 +5,6 @@ import type { ExplainedPlacement } from './placement-facts.ts';
 import type { Assignee } from './assignee-ports.ts';
 import type { AccountFilter } from '../base/account-filter.ts';
 import type { RefusedMerge } from './refused-merge-ports.ts';
-import type { DecisionResult, MergeRequest, MoveRequest, SplitRequest } from './thread-decisions.ts';
 import type { FolderCounts, FolderCountsQuery } from './folder-counts-ports.ts';
 import type { ThreadChange, ThreadEmail, ThreadRecord } from './thread-record-ports.ts';
 import type { ThreadEmails, ThreadFilter, ThreadListing, ThreadMark } from './thread-list-ports.ts';
@@ -73,12 +72,4 @@ export interface ThreadUseCases {
   listRefusedMerges(request: RefusedMergesRequest): Promise<RefusedMergesPage>;
   /** Throws `email_not_found`. */
   explainPlacement(emailId: string): Promise<ExplainedPlacement>;
-  /** Moves emails of a thread into a new one. Throws the errors of `ThreadDecisions.split`. */
-  splitThread(request: SplitRequest): Promise<DecisionResult>;
-  /** Makes one thread of two. Throws the errors of `ThreadDecisions.merge`. */
-  mergeThreads(request: MergeRequest): Promise<DecisionResult>;
-  /** The dry run: throws the same errors, and changes nothing. */
-  checkMergeThreads(request: MergeRequest): Promise<DecisionResult>;
-  /** Moves emails into a thread. Throws the errors of `ThreadDecisions.move`. */
-  moveEmails(request: MoveRequest): Promise<DecisionResult>;
 }

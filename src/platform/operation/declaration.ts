@@ -54,8 +54,9 @@ export interface Act<Input, Output, Deps> {
   /** What the act is about. The first field whose name ends in `Id` is its target. */
   readonly what: (input: Input) => ActFields;
   /** The state before; not logged when it is refused. */
-  readonly before?: (input: Input, deps: Deps, caller: Caller) => Promise<ActFields | null>;
-  readonly after: (output: Output) => ActFields | null;
+  readonly before?: (input: Input, deps: Deps, caller: Caller) => Promise<ActFields | string | null>;
+  /** Fields, or the name of a state. */
+  readonly after: (output: Output) => ActFields | string | null;
 }
 
 /** What stands in the request of an operation, besides its path and its secret. */
@@ -77,6 +78,8 @@ export interface OperationFacts extends RequestSchemas {
   readonly tag: string;
   readonly summary: string;
   readonly description: string;
+  /** The body is this field of the input; by default its properties are fields beside the others. For a name that the path has too. */
+  readonly bodyAs?: 'body';
   /** True: a request without a body is one with an empty object. */
   readonly bodyOptional?: boolean;
   /** Default: 4 KiB. */
@@ -91,32 +94,37 @@ export interface OperationFacts extends RequestSchemas {
   readonly errors?: readonly ErrorCode[];
 }
 
-type BodyInput<B> = [B] extends [undefined] ? unknown : Value<B>;
+type BodyInput<B, As> = [B] extends [undefined]
+  ? unknown
+  : [As] extends ['body']
+    ? { readonly body: Value<B> }
+    : Value<B>;
 type VersionInput<M> = M extends { readonly need: 'required' }
   ? { readonly version: number }
   : M extends { readonly need: 'optional' }
     ? { readonly version: number | null }
     : unknown;
 
-type InputOf<P, Q, B, M> = object &
+type InputOf<P, Q, B, M, As> = object &
   ([P] extends [undefined] ? unknown : ValueOf<P, keyof P>) &
   ValueOf<Q> &
-  BodyInput<B> &
+  BodyInput<B, As> &
   VersionInput<M>;
 
-interface Typed<P, Q, B, M, Out, Rule, Deps> {
+interface Typed<P, Q, B, M, As, Out, Rule, Deps> {
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
+  readonly bodyAs?: As;
   readonly ifMatch?: M;
   readonly output: Out;
   readonly account: Rule;
   /** ETag of the answer. */
   readonly versionOf?: (output: Value<Out>) => number;
-  readonly act?: Act<InputOf<P, Q, B, M>, Value<Out>, Deps>;
+  readonly act?: Act<InputOf<P, Q, B, M, As>, Value<Out>, Deps>;
   readonly run: (
     caller: Caller,
-    input: Resolved<Rule, InputOf<P, Q, B, M>>,
+    input: Resolved<Rule, InputOf<P, Q, B, M, As>>,
     deps: Deps,
     signal: AbortSignal,
   ) => Promise<Value<Out>>;
@@ -137,15 +145,16 @@ export function operationsWith<Deps>() {
     const Q extends Properties | undefined = undefined,
     const B extends Schema | undefined = undefined,
     const M extends OperationFacts['ifMatch'] = undefined,
+    const As extends 'body' | undefined = undefined,
     const Out extends Schema = Schema,
-    const Rule extends AccountRule<InputOf<P, Q, B, M>, Value<Out>, Deps> = AccountRule<
-      InputOf<P, Q, B, M>,
+    const Rule extends AccountRule<InputOf<P, Q, B, M, As>, Value<Out>, Deps> = AccountRule<
+      InputOf<P, Q, B, M, As>,
       Value<Out>,
       Deps
     >,
   >(
-    declaration: Omit<OperationFacts, 'params' | 'query' | 'body' | 'ifMatch' | 'output'> &
-      Typed<P, Q, B, M, Out, Rule, Deps>,
+    declaration: Omit<OperationFacts, 'params' | 'query' | 'body' | 'bodyAs' | 'ifMatch' | 'output'> &
+      Typed<P, Q, B, M, As, Out, Rule, Deps>,
   ): Operation<Deps> => {
     const operation = declaration as unknown as Operation<Deps>;
     const names = inputNames(operation);
@@ -157,11 +166,17 @@ export function operationsWith<Deps>() {
   };
 }
 
-export const inputNames = ({ params = {}, query = {}, body, ifMatch }: OperationFacts): readonly string[] =>
+export const inputNames = ({
+  params = {},
+  query = {},
+  body,
+  bodyAs,
+  ifMatch,
+}: OperationFacts): readonly string[] =>
   [
     ...Object.keys(params),
     ...Object.keys(query),
-    ...Object.keys(body?.properties ?? {}),
+    ...(bodyAs === undefined ? Object.keys(body?.properties ?? {}) : [bodyAs]),
     ...(ifMatch === undefined ? [] : ['version']),
   ].map(camelCase);
 

@@ -1,5 +1,5 @@
 /** The accounts that a caller sees, and those that a request names. */
-import { invalidRequest, ServiceError } from '../../core/errors.ts';
+import { invalidRequest, ServiceError, type ErrorCode } from '../../core/errors.ts';
 
 export interface AccountsPorts {
   readonly defaultAccountId: string;
@@ -23,6 +23,11 @@ export class Seen {
   /** @param accountId null: of all accounts, or of none */
   sees(accountId: string | null): boolean {
     return this.accounts === null || (accountId !== null && this.accounts.includes(accountId));
+  }
+
+  /** Requires access to a thing by its account, which is looked up only for a caller who does not see all. Throws `missing`. */
+  async require(accountOf: () => Promise<string | null>, missing: ErrorCode): Promise<void> {
+    if (this.accounts !== null && !this.sees(await accountOf())) throw new ServiceError(missing);
   }
 
   /** Requires access to an account that a request names, and that the account exists. Throws `unknown_account`. */

@@ -44,7 +44,8 @@ import {
 import { Authentication, toAuthenticationJson } from './authentication-schema.ts';
 import { NullableInvitation, toInvitationJson } from './invitation-schema.ts';
 import { SenderWarnings } from './sender-warnings.ts';
-import { SentCopy, toSentCopyJson } from '../sent-copies/sent-copy-schema.ts';
+import type { SentCopyView } from '../../../core/sent-copies/sent-copy.ts';
+import { SentCopy } from '../../../platform/schemas/sent-copy-schema.ts';
 import { NullableSource, Variant } from './variant-schema.ts';
 
 const SuggestedCounterpartySchema = record('SuggestedCounterparty', {
@@ -320,6 +321,9 @@ export function toEmailDetailJson(email: EmailDetail, own: OwnSenders): EmailDet
     next_attempt_at: email.nextAttemptAt?.toISOString() ?? null,
     give_up_at: email.giveUpAt?.toISOString() ?? null,
     send_version: email.sendVersion,
-    sent_copy: email.sentCopy === null ? null : toSentCopyJson(email.sentCopy),
+    sent_copy: toSentCopyJson(email.sentCopy),
   };
 }
+
+const toSentCopyJson = (copy: SentCopyView | null): XStatic<typeof SentCopy> | null =>
+  copy === null ? null : { ...copy, at: copy.at.toISOString() };

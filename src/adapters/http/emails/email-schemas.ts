@@ -1,4 +1,5 @@
 /** JSON schemas of lists of emails, and of the parts of an email. */
+import { State } from '../../../platform/schemas/state-schema.ts';
 import { PROTECTIONS } from '../../../core/mime/parse/parsed-message.ts';
 import type { XStatic } from 'typebox/schema';
 import { WRITERS } from '../../../core/delivery/writer.ts';
@@ -7,7 +8,7 @@ import { BOUNCE_ACTIONS } from '../../../core/delivery/bounce-recipient.ts';
 import { BOUNCE_FORMATS, BOUNCE_KINDS } from '../../../core/delivery/bounce.ts';
 import { BOUNCE_SEVERITIES } from '../../../core/delivery/failure-severity.ts';
 import { REPORT_OUTCOMES } from '../../../core/delivery/delivery-report.ts';
-import { ATTEMPT_OUTCOMES, EMAIL_STATES } from '../../../core/delivery/states.ts';
+import { ATTEMPT_OUTCOMES } from '../../../core/delivery/states.ts';
 import {
   emailProperties,
   EnhancedStatus,
@@ -38,8 +39,6 @@ export const Attempt = record('Attempt', {
   },
   detail: { type: 'string', description: 'English.' },
 });
-
-export const State = { title: 'EmailState', type: 'string', enum: EMAIL_STATES } as const;
 
 /** The progress of sending an email. */
 export const stateProperties = {

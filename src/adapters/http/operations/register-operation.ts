@@ -123,13 +123,15 @@ function inputReader(operation: OperationFacts): (request: FastifyRequest) => ob
   const readParams = fromJson(operation.params ?? {});
   const readQuery = fromJson(operation.query ?? {});
   const readBody = fromJson(operation.body?.properties ?? {});
-  const { need } = operation.ifMatch ?? {};
+  const { bodyAs, ifMatch: { need } = {} } = operation;
   return ({ params, query, body, headers }) => {
     const version = need === 'required' ? requiredVersion : wantedVersion;
     return {
       ...readParams(params as Properties),
       ...readQuery(query as Properties),
-      ...readBody((body ?? {}) as Properties),
+      ...(bodyAs === undefined
+        ? readBody((body ?? {}) as Properties)
+        : { [bodyAs]: readBody(body as Properties) }),
       ...(need === undefined ? {} : { version: version(headers['if-match']) }),
     };
   };

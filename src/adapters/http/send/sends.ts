@@ -1,7 +1,6 @@
-/** The progress of emails: GET /api/emails; and the actions of an operator on a send: POST /api/emails/{id}/cancel, /retry and /resolve. */
+/** The progress of emails: GET /api/emails. */
 import type { XStatic } from 'typebox/schema';
 import type { EmailFilter } from '../../../app/emails/email-ports.ts';
-import type { EmailState } from '../../../core/delivery/states.ts';
 import { MAX_LIST_ID_CHARS, parseListId } from '../../../core/message/list-id.ts';
 import { LISTED_DEFECTS } from '../../../app/emails/email-ports.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
@@ -14,19 +13,11 @@ import {
   toSearchParts,
   PAGE_ERRORS,
 } from '../../../platform/schemas/page-schemas.ts';
-import { EmailListings, State } from '../emails/email-schemas.ts';
-import { JSON_BODY_ERRORS, optionalJsonBody, smallJsonBody } from '../body/json-body.ts';
+import { EmailListings } from '../emails/email-schemas.ts';
+import { State } from '../../../platform/schemas/state-schema.ts';
 import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
 import { ThreadLabel } from '../../../platform/schemas/thread-schemas.ts';
-import {
-  Direction,
-  EmailParams,
-  jsonResponse,
-  Moment,
-  record,
-  toMoment,
-  Uuid,
-} from '../../../platform/schemas/schemas.ts';
+import { Direction, jsonResponse, Moment, toMoment, Uuid } from '../../../platform/schemas/schemas.ts';
 
 const EmailsQuerySchema = {
   type: 'object',
@@ -106,16 +97,9 @@ function toFilter(query: EmailsParameters): EmailFilter | undefined {
   return Object.values(filter).every((value) => value === null) ? undefined : filter;
 }
 
-const StateResult = record('SendState', {
-  id: Uuid,
-  state: { ...State, description: 'State of the email now.' },
-});
-
-const ResolveBody = record('ResolveRequest', { outcome: { type: 'string', enum: ['sent', 'failed'] } });
-
-export function registerSendStateRoutes(
+export function registerEmailListRoute(
   app: HttpServer,
-  { applicationFor, operationsFor, limits, sendEmailPage }: HttpContext,
+  { applicationFor, sendEmailPage }: HttpContext,
 ): void {
   app.get(
     '/api/emails',
@@ -147,106 +131,6 @@ export function registerSendStateRoutes(
         ...toPageRequest(request.query),
       });
       return sendEmailPage(reply, page);
-    },
-  );
-
-  const answer = (id: string, state: EmailState) => ({ id, state });
-
-  app.post(
-    '/api/emails/:id/cancel',
-    {
-      schema: {
-        operationId: 'cancelSend',
-        right: 'send',
-        tags: ['Sending'],
-        summary: 'Cancel a queued send',
-        description:
-          'A queued or deferred email that is not being sent becomes `cancelled`, or `sent` when some recipients ' +
-          'have it already. Needs no body; a body with fields is refused.',
-        params: EmailParams,
-        response: {
-          200: jsonResponse('Not sent any more.', StateResult),
-          ...errorResponses(
-            ...JSON_BODY_ERRORS,
-            'invalid_uuid',
-            'unauthorized',
-            'email_not_found',
-            'not_cancellable',
-            'database_unavailable',
-          ),
-        },
-      },
-      preValidation: optionalJsonBody(limits),
-    },
-    async (request) => {
-      const id = request.params.id.toLowerCase();
-      return answer(id, await operationsFor(request).cancelSend(id));
-    },
-  );
-
-  app.post(
-    '/api/emails/:id/retry',
-    {
-      schema: {
-        operationId: 'retrySend',
-        right: 'send',
-        tags: ['Sending'],
-        summary: 'Retry a send now',
-        description:
-          'Sends an email that is `failed`, `cancelled`, `deferred` or `unknown` to the recipients that were not accepted. For ' +
-          'an `unknown` email this is a decision: recipients that already have it get a second copy. Needs no body; a body with ' +
-          'fields is refused.',
-        params: EmailParams,
-        response: {
-          200: jsonResponse('Queued for an immediate attempt.', StateResult),
-          ...errorResponses(
-            ...JSON_BODY_ERRORS,
-            'invalid_uuid',
-            'unauthorized',
-            'email_not_found',
-            'not_retryable',
-            'database_unavailable',
-          ),
-        },
-      },
-      preValidation: optionalJsonBody(limits),
-    },
-    async (request) => {
-      const id = request.params.id.toLowerCase();
-      return answer(id, await operationsFor(request).retrySend(id));
-    },
-  );
-
-  app.post(
-    '/api/emails/:id/resolve',
-    {
-      schema: {
-        operationId: 'resolveSend',
-        right: 'operate',
-        tags: ['Sending'],
-        summary: 'Resolve a send with unknown outcome',
-        description:
-          'Recipients with an unknown outcome count as accepted (`sent`) or rejected (`failed`). The email is `sent` when any ' +
-          'recipient has it, and sending continues for deferred recipients.',
-        params: EmailParams,
-        body: ResolveBody,
-        response: {
-          200: jsonResponse('Decided.', StateResult),
-          ...errorResponses(
-            ...JSON_BODY_ERRORS,
-            'invalid_uuid',
-            'unauthorized',
-            'email_not_found',
-            'not_unknown',
-            'database_unavailable',
-          ),
-        },
-      },
-      preValidation: smallJsonBody(limits),
-    },
-    async (request) => {
-      const id = request.params.id.toLowerCase();
-      return answer(id, await operationsFor(request).resolveSend(id, request.body.outcome));
     },
   );
 }

@@ -1,8 +1,8 @@
-/** Accounts and mailboxes as JSON: the schemas, and the mapping. */
-import type { XStatic } from 'typebox/schema';
-import type { AccountStatus } from '../../../app/mailboxes/use-cases.ts';
-import type { MailboxStatus, QuarantinedMessage } from '../../../app/mailboxes/mailbox-status-ports.ts';
-import { addrSpec } from '../../../core/address/address.ts';
+/** The mailboxes that are read, and the messages that could not be taken, in the API: /api/accounts and /api/quarantine. */
+import { addrSpec } from '../../core/address/address.ts';
+import { operationsWith } from '../../platform/operation/declaration.ts';
+import type { Value } from '../../platform/operation/values.ts';
+import { AccountId, PAGE_PARAMETERS, pageSchema } from '../../platform/schemas/page-schemas.ts';
 import {
   AddressObject,
   NullableTimestamp,
@@ -10,7 +10,10 @@ import {
   record,
   Timestamp,
   Uuid,
-} from '../../../platform/schemas/schemas.ts';
+} from '../../platform/schemas/schemas.ts';
+import type { AccountOf } from '../keys/account-of.ts';
+import type { MailboxStatus, QuarantinedMessage } from './mailbox-status-ports.ts';
+import type { AccountStatus, Mailboxes } from './read-mailbox-status.ts';
 
 const REASON = {
   type: 'string',
@@ -58,7 +61,7 @@ const MailboxSchema = record('Mailbox', {
   }),
 });
 
-export const AccountSchema = record('Account', {
+const AccountSchema = record('Account', {
   id: { type: 'string' },
   from_address: {
     anyOf: [AddressObject, { type: 'null' }],
@@ -102,7 +105,7 @@ export const AccountSchema = record('Account', {
   mailboxes: { type: 'array', items: MailboxSchema },
 });
 
-export const QuarantinedSchema = record('QuarantinedMessage', {
+const QuarantinedSchema = record('QuarantinedMessage', {
   id: Uuid,
   account_id: { type: 'string' },
   mailbox: { type: 'string', description: 'Path of the mailbox.' },
@@ -133,70 +136,103 @@ export const QuarantinedSchema = record('QuarantinedMessage', {
   next_try_at: Timestamp,
 });
 
-export function toAccountJson(account: AccountStatus): XStatic<typeof AccountSchema> {
-  const { lastError } = account;
-  return {
-    id: account.accountId,
-    from_address: account.from === null ? null : { name: account.from.name, address: addrSpec(account.from) },
-    has_mailbox: account.hasMailbox,
-    owner: account.owner,
-    owned_here: account.isOwnedHere,
-    warning: account.warning,
-    sent_copies: toSentCopiesJson(account.sentCopies),
-    last_attempt_at: toText(account.lastAttemptAt),
-    next_attempt_at: toText(account.nextAttemptAt),
-    last_error:
-      lastError === null
-        ? null
-        : { kind: lastError.kind, reason: lastError.reason, at: lastError.at.toISOString() },
-    mailboxes: account.mailboxes.map(toMailboxJson),
-  };
-}
+const operation = operationsWith<{
+  readonly mailboxes: Mailboxes;
+  readonly accountOf: Pick<AccountOf, 'quarantined'>;
+}>();
 
-const toSentCopiesJson = ({ areKept, note, pending, failed, lastError }: AccountStatus['sentCopies']) => ({
-  kept: areKept,
-  note,
-  pending,
-  failed,
-  last_error: lastError === null ? null : { reason: lastError.reason, at: lastError.at.toISOString() },
-});
+const tag = 'Mailboxes';
 
-function toMailboxJson(mailbox: MailboxStatus): XStatic<typeof MailboxSchema> {
-  const { lastError, lagMs, counts } = mailbox;
-  return {
-    path: mailbox.path,
-    special_use: mailbox.specialUse,
-    last_success_at: toText(mailbox.lastSuccessAt),
-    lag_seconds: lagMs === null ? null : Math.max(0, Math.round(lagMs / 1000)),
-    last_error: lastError === null ? null : { reason: lastError.reason, at: lastError.at.toISOString() },
-    left_at: toText(mailbox.leftAt),
-    counts: {
-      messages: counts.messages,
-      recorded: counts.recorded,
-      remaining: counts.waiting,
-      quarantined: counts.quarantined,
-      expunged: counts.expunged,
+export const mailboxOperations = [
+  operation({
+    id: 'listAccounts',
+    method: 'GET',
+    path: '/api/accounts',
+    right: 'read',
+    account: 'list',
+    tag,
+    summary: 'List accounts and their mailboxes',
+    description:
+      'Lists the accounts of the configuration, then accounts that only other processes read, with their state in all ' +
+      'processes of the installation.',
+    answer: 'The complete list.',
+    output: record('Accounts', { accounts: { type: 'array', items: AccountSchema } }),
+    async run(_caller, { within }, { mailboxes }) {
+      const accounts = await mailboxes.accounts();
+      const seen = accounts.filter(({ accountId }) => within === null || within.includes(accountId));
+      return { accounts: seen.map(toShownAccount) };
     },
-  };
-}
+  }),
 
-export function toQuarantinedJson(message: QuarantinedMessage): XStatic<typeof QuarantinedSchema> {
+  operation({
+    id: 'listQuarantine',
+    method: 'GET',
+    path: '/api/quarantine',
+    right: 'read',
+    account: 'list',
+    tag,
+    summary: 'List quarantined messages',
+    description:
+      'Messages of mailboxes that could not be recorded, newest first, with the fields of their headers. They are retried ' +
+      'automatically at growing intervals.',
+    query: { account_id: { ...AccountId, description: 'Only of this account.' }, ...PAGE_PARAMETERS },
+    answer: 'One page.',
+    output: pageSchema('Quarantine', 'messages', QuarantinedSchema),
+    async run(_caller, { accountId = null, within, limit, cursor = null }, { mailboxes }) {
+      const page = await mailboxes.quarantine({ accountId, within, limit, cursor });
+      return { ...page, messages: page.messages.map(toShownMessage) };
+    },
+  }),
+
+  operation({
+    id: 'retryQuarantined',
+    method: 'POST',
+    path: '/api/quarantine/:id/retry',
+    // The answer contains the subject and the sender.
+    right: ['read', 'operate'],
+    account: { of: ({ id }, { accountOf }) => accountOf.quarantined(id), missing: 'quarantined_not_found' },
+    tag,
+    summary: 'Retry a quarantined message now',
+    description:
+      'The process that reads the account retries it within seconds; on success the message leaves the list. After a failure ' +
+      'the delays start again with the shortest. Needs no body; a body with fields is refused.',
+    params: { id: { ...Uuid, description: 'Id from `GET /api/quarantine`.' } },
+    answer: 'Scheduled for an immediate attempt.',
+    output: QuarantinedSchema,
+    act: {
+      event: 'quarantine.retried',
+      what: ({ id }) => ({ quarantinedId: id }),
+      after: ({ accountId, mailbox, uid, nextTryAt }) => ({ accountId, path: mailbox, uid, nextTryAt }),
+    },
+    run: async (_caller, { id }, { mailboxes }) => toShownMessage(await mailboxes.retry(id)),
+  }),
+];
+
+function toShownAccount({
+  accountId,
+  from,
+  isOwnedHere,
+  sentCopies,
+  ...status
+}: AccountStatus): Value<typeof AccountSchema> {
   return {
-    id: message.id,
-    account_id: message.accountId,
-    mailbox: message.path,
-    uid_validity: message.uidValidity,
-    uid: message.uid,
-    subject: message.subject,
-    from_address: message.from,
-    date: toText(message.date),
-    size_bytes: message.sizeBytes,
-    reason: message.reason,
-    tries: message.tries,
-    first_seen_at: message.firstSeenAt.toISOString(),
-    quarantined_at: message.quarantinedAt.toISOString(),
-    next_try_at: message.nextTryAt.toISOString(),
+    ...status,
+    id: accountId,
+    fromAddress: from === null ? null : { name: from.name, address: addrSpec(from) },
+    ownedHere: isOwnedHere,
+    sentCopies: { ...sentCopies, kept: sentCopies.areKept },
+    mailboxes: status.mailboxes.map(toShownMailbox),
   };
 }
 
-const toText = (date: Date | null): string | null => date?.toISOString() ?? null;
+function toShownMailbox({ lagMs, counts, ...status }: MailboxStatus): Value<typeof MailboxSchema> {
+  return {
+    ...status,
+    lagSeconds: lagMs === null ? null : Math.max(0, Math.round(lagMs / 1000)),
+    counts: { ...counts, remaining: counts.waiting },
+  };
+}
+
+function toShownMessage({ path, from, ...message }: QuarantinedMessage): Value<typeof QuarantinedSchema> {
+  return { ...message, mailbox: path, fromAddress: from };
+}

@@ -1,7 +1,6 @@
-/** The copy of a sent email in the Sent mailbox of its account, as JSON. */
-import type { XStatic } from 'typebox/schema';
-import { SENT_COPY_STATES, type SentCopyView } from '../../../core/sent-copies/sent-copy.ts';
-import { record, Timestamp } from '../../../platform/schemas/schemas.ts';
+/** The copy of a sent email in the Sent mailbox of its account. */
+import { SENT_COPY_STATES } from '../../core/sent-copies/sent-copy.ts';
+import { record, Timestamp } from './schemas.ts';
 
 export const SentCopy = record('SentCopy', {
   state: {
@@ -20,11 +19,3 @@ export const SentCopy = record('SentCopy', {
     description: 'Mailbox that contains the copy; null while it is not stored.',
   },
 });
-
-export const toSentCopyJson = ({
-  state,
-  at,
-  tries,
-  error,
-  mailbox,
-}: SentCopyView): XStatic<typeof SentCopy> => ({ state, at: at.toISOString(), tries, error, mailbox });
