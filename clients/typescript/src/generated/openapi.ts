@@ -260,66 +260,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/thread/{threadId}/split": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Split a thread
-         * @description Moves the given emails into a new thread, which inherits the customer; the other emails keep the thread id. The decision outlives later mail and rethreading: a reply joins the email that it answers, whatever its References name. Identifiers stay valid. A repeat of the same request changes nothing. Needs the right `operate`.
-         */
-        post: operations["splitThread"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/thread/{threadId}/merge": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Merge two threads
-         * @description Merges the other thread into this one; the id of the other thread leads here from then on. The decision outlives later mail and rethreading: a reply joins the email that it answers, whatever its References name. Identifiers stay valid. A repeat of the same request changes nothing. Needs the right `operate`.
-         */
-        post: operations["mergeThreads"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/thread/{threadId}/move": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Move emails into a thread
-         * @description Moves emails from any thread of the same account; a thread that loses its last email is merged into this thread. The decision outlives later mail and rethreading: a reply joins the email that it answers, whatever its References name. Identifiers stay valid. A repeat of the same request changes nothing. Needs the right `operate`.
-         */
-        post: operations["moveEmails"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/send": {
         parameters: {
             query?: never;
@@ -556,66 +496,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/emails/{id}/cancel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Cancel a queued send
-         * @description A queued or deferred email that is not being sent becomes `cancelled`, or `sent` when some recipients have it already. Needs no body; a body with fields is refused. Needs the right `send`.
-         */
-        post: operations["cancelSend"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/emails/{id}/retry": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Retry a send now
-         * @description Sends an email that is `failed`, `cancelled`, `deferred` or `unknown` to the recipients that were not accepted. For an `unknown` email this is a decision: recipients that already have it get a second copy. Needs no body; a body with fields is refused. Needs the right `send`.
-         */
-        post: operations["retrySend"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/emails/{id}/resolve": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Resolve a send with unknown outcome
-         * @description Recipients with an unknown outcome count as accepted (`sent`) or rejected (`failed`). The email is `sent` when any recipient has it, and sending continues for deferred recipients. Needs the right `operate`.
-         */
-        post: operations["resolveSend"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/emails/{id}": {
         parameters: {
             query?: never;
@@ -718,86 +598,6 @@ export interface paths {
          * @description The body is the raw message, RFC 5322. The response is sent when the record is durable. The same email (Message-ID, Date, From and subject) is recorded once, so a request without a response can be repeated. Broken messages are recorded with their defects. Needs the right `receive`.
          */
         post: operations["receiveEmail"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/accounts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List accounts and their mailboxes
-         * @description Lists the accounts of the configuration, then accounts that only other processes read, with their state in all processes of the installation. Needs the right `read`.
-         */
-        get: operations["listAccounts"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/quarantine": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List quarantined messages
-         * @description Messages of mailboxes that could not be recorded, newest first, with the fields of their headers. They are retried automatically at growing intervals. Needs the right `read`.
-         */
-        get: operations["listQuarantine"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/quarantine/{id}/retry": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Retry a quarantined message now
-         * @description The process that reads the account retries it within seconds; on success the message leaves the list. After a failure the delays start again with the shortest. Needs no body; a body with fields is refused. Needs the rights `read` and `operate`.
-         */
-        post: operations["retryQuarantined"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/emails/{id}/sent-copy/retry": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Retry the copy in the Sent mailbox now
-         * @description For a copy that failed or awaits its next attempt; the time to give up starts anew. The mailbox is searched first, so it never gets a second copy. Needs no body; a body with fields is refused. Needs the rights `read` and `operate`.
-         */
-        post: operations["retrySentCopy"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1092,6 +892,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/thread/{threadId}/split": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Split a thread
+         * @description Moves the given emails into a new thread, which inherits the customer; the other emails keep the thread id. The decision outlives later mail and rethreading: a reply joins the email that it answers, whatever its References name. Identifiers stay valid. A repeat of the same request changes nothing. Needs the right `operate`.
+         */
+        post: operations["splitThread"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/thread/{threadId}/merge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Merge two threads
+         * @description Merges the other thread into this one; the id of the other thread leads here from then on. The decision outlives later mail and rethreading: a reply joins the email that it answers, whatever its References name. Identifiers stay valid. A repeat of the same request changes nothing. Needs the right `operate`.
+         */
+        post: operations["mergeThreads"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/thread/{threadId}/move": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move emails into a thread
+         * @description Moves emails from any thread of the same account; a thread that loses its last email is merged into this thread. The decision outlives later mail and rethreading: a reply joins the email that it answers, whatever its References name. Identifiers stay valid. A repeat of the same request changes nothing. Needs the right `operate`.
+         */
+        post: operations["moveEmails"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/templates": {
         parameters: {
             query?: never;
@@ -1158,6 +1018,66 @@ export interface paths {
          * @description Renders the template; nothing is sent. A missing variable is an error that names it. Needs the right `read`.
          */
         post: operations["previewTemplate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/emails/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a queued send
+         * @description A queued or deferred email that is not being sent becomes `cancelled`, or `sent` when some recipients have it already. Needs no body; a body with fields is refused. Needs the right `send`.
+         */
+        post: operations["cancelSend"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/emails/{id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retry a send now
+         * @description Sends an email that is `failed`, `cancelled`, `deferred` or `unknown` to the recipients that were not accepted. For an `unknown` email this is a decision: recipients that already have it get a second copy. Needs no body; a body with fields is refused. Needs the right `send`.
+         */
+        post: operations["retrySend"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/emails/{id}/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resolve a send with unknown outcome
+         * @description Recipients with an unknown outcome count as accepted (`sent`) or rejected (`failed`). The email is `sent` when any recipient has it, and sending continues for deferred recipients. Needs the right `operate`.
+         */
+        post: operations["resolveSend"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1327,6 +1247,86 @@ export interface paths {
          * @description For addresses whose owner asked for it. Links in earlier mail keep working. Needs no body; a body with fields is refused. Needs the rights `read` and `operate`.
          */
         delete: operations["removeUnsubscribe"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/accounts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List accounts and their mailboxes
+         * @description Lists the accounts of the configuration, then accounts that only other processes read, with their state in all processes of the installation. Needs the right `read`.
+         */
+        get: operations["listAccounts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/quarantine": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List quarantined messages
+         * @description Messages of mailboxes that could not be recorded, newest first, with the fields of their headers. They are retried automatically at growing intervals. Needs the right `read`.
+         */
+        get: operations["listQuarantine"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/quarantine/{id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retry a quarantined message now
+         * @description The process that reads the account retries it within seconds; on success the message leaves the list. After a failure the delays start again with the shortest. Needs no body; a body with fields is refused. Needs the rights `read` and `operate`.
+         */
+        post: operations["retryQuarantined"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/emails/{id}/sent-copy/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retry the copy in the Sent mailbox now
+         * @description For a copy that failed or awaits its next attempt; the time to give up starts anew. The mailbox is searched first, so it never gets a second copy. Needs no body; a body with fields is refused. Needs the rights `read` and `operate`.
+         */
+        post: operations["retrySentCopy"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2301,34 +2301,6 @@ export interface components {
             /** @description By name. */
             assignees: components["schemas"]["AssigneeOption"][];
         };
-        DecisionReason: string | null;
-        SplitRequest: {
-            /** @description Emails to split off; at least one email must stay in the thread. */
-            email_ids: components["schemas"]["Uuid"][];
-            /** @description Reason for people to read; stored with the decision. */
-            reason?: components["schemas"]["DecisionReason"];
-        };
-        ThreadDecision: {
-            /** @description Thread that contains the emails now; after a split the new thread. */
-            thread_id: components["schemas"]["Uuid"];
-            /** @description False when a repeated request changed nothing. */
-            changed: boolean;
-            /** @description Id of the decision; null when none was needed. */
-            decision_id: components["schemas"]["NullableUuid"];
-            decided_at: components["schemas"]["NullableTimestamp"];
-        };
-        MergeRequest: {
-            /** @description The thread to merge into this one; it must belong to the same account. */
-            thread_id: components["schemas"]["Uuid"];
-            /** @description Reason for people to read; stored with the decision. */
-            reason?: components["schemas"]["DecisionReason"];
-        };
-        MoveRequest: {
-            /** @description Emails to move into this thread, from any thread of the same account. */
-            email_ids: components["schemas"]["Uuid"][];
-            /** @description Reason for people to read; stored with the decision. */
-            reason?: components["schemas"]["DecisionReason"];
-        };
         NonBlankText: string;
         /**
          * @description Priority in the queue; a higher priority always goes first. Default `normal`.
@@ -3007,15 +2979,6 @@ export interface components {
             /** @description For the next page; null on the last one. */
             next_cursor: string | null;
         };
-        SendState: {
-            id: components["schemas"]["Uuid"];
-            /** @description State of the email now. */
-            state: components["schemas"]["EmailState"];
-        };
-        ResolveRequest: {
-            /** @enum {string} */
-            outcome: "sent" | "failed";
-        };
         SendChangeRequest: {
             /** @description When it is sent from now on, earlier or later, at most a year ahead. `now`: at once; null is refused, since a client that clears a field must not send. */
             send_at?: "now" | string;
@@ -3322,113 +3285,6 @@ export interface components {
             /** @description The thread it was placed in. */
             threadId: components["schemas"]["Uuid"];
         };
-        MailboxFailure: {
-            /** @description Error of the server or the service, for people to read. */
-            reason: string;
-            at: components["schemas"]["Timestamp"];
-        };
-        SentCopies: {
-            /** @description True when the responding process is configured to copy sent mail into the Sent mailbox. */
-            kept: boolean;
-            /** @description Why copies are off although the account asks for them. */
-            note: string | null;
-            /** @description Copies waiting to be stored, of all processes. */
-            pending: number;
-            /** @description Given up; see `sent_copy` of `GET /api/emails/{id}`. */
-            failed: number;
-            /** @description The latest error of copies that are not stored. */
-            last_error: components["schemas"]["MailboxFailure"] | null;
-        };
-        AccountFailure: {
-            /**
-             * @description `credentials`: the server refused the login. `connection`: the server could not be reached. `refused`: the server refused a command. `service`: the database or the storage was away.
-             * @enum {string}
-             */
-            kind: "credentials" | "connection" | "refused" | "service";
-            /** @description Error of the server or the service, for people to read. */
-            reason: string;
-            at: components["schemas"]["Timestamp"];
-        };
-        MailboxCounts: {
-            /** @description Messages seen so far. */
-            messages: number;
-            /** @description Messages that are recorded. */
-            recorded: number;
-            /** @description Messages still to be recorded. */
-            remaining: number;
-            /** @description Messages that could not be recorded; see `GET /api/quarantine`. */
-            quarantined: number;
-            /** @description Messages that have left the mailbox since, recorded or not. */
-            expunged: number;
-        };
-        Mailbox: {
-            /** @description Name on the mail server. */
-            path: string;
-            /** @description RFC 6154, such as `\Sent`; `\Inbox` for INBOX. */
-            special_use: string | null;
-            /** @description The last time at which everything in the mailbox was recorded or quarantined; null: not yet. */
-            last_success_at: components["schemas"]["NullableTimestamp"];
-            /** @description Seconds since `last_success_at`. */
-            lag_seconds: number | null;
-            /** @description The last error ever; it is over when `last_success_at` is later. */
-            last_error: components["schemas"]["MailboxFailure"] | null;
-            /** @description When reading of the mailbox ended; null while it is read. */
-            left_at: components["schemas"]["NullableTimestamp"];
-            counts: components["schemas"]["MailboxCounts"];
-        };
-        Account: {
-            id: string;
-            /** @description Address of From; null when the responding process does not know the account. */
-            from_address: components["schemas"]["Address"] | null;
-            /** @description True when the responding process is configured to read the mailboxes. */
-            has_mailbox: boolean;
-            /** @description Instance that reads the mailboxes; null when none does. */
-            owner: components["schemas"]["NullableUuid"];
-            /** @description True when the responding process is that instance. */
-            owned_here: boolean;
-            /** @description Why reading will stop unless an operator acts, such as a token that can't be refreshed. */
-            warning: string | null;
-            sent_copies: components["schemas"]["SentCopies"];
-            /** @description Time of the last connection or attempt. */
-            last_attempt_at: components["schemas"]["NullableTimestamp"];
-            /** @description Time of the next attempt after a failure; null while the account is read. */
-            next_attempt_at: components["schemas"]["NullableTimestamp"];
-            /** @description The last error ever; it is over when a mailbox has a later `last_success_at`. */
-            last_error: components["schemas"]["AccountFailure"] | null;
-            mailboxes: components["schemas"]["Mailbox"][];
-        };
-        Accounts: {
-            accounts: components["schemas"]["Account"][];
-        };
-        QuarantinedMessage: {
-            id: components["schemas"]["Uuid"];
-            account_id: string;
-            /** @description Path of the mailbox. */
-            mailbox: string;
-            uid_validity: number;
-            /** @description RFC 9051 §2.3.1.1, of this mailbox and UIDVALIDITY. */
-            uid: number;
-            /** @description Subject, at most 500 characters; null when there is none or it could not be read. */
-            subject: string | null;
-            /** @description First address of From; null as for `subject`. */
-            from_address: components["schemas"]["Address"] | null;
-            /** @description Date of the header; null as for `subject`. */
-            date: components["schemas"]["NullableTimestamp"];
-            /** @description Size as reported by the mail server; null when not reported. */
-            size_bytes: number | null;
-            /** @description Error of the server or the service, for people to read. */
-            reason: string;
-            /** @description Failed attempts, automatic and manual. */
-            tries: number;
-            first_seen_at: components["schemas"]["Timestamp"];
-            quarantined_at: components["schemas"]["Timestamp"];
-            next_try_at: components["schemas"]["Timestamp"];
-        };
-        Quarantine: {
-            messages: components["schemas"]["QuarantinedMessage"][];
-            /** @description For the next page; null on the last one. */
-            next_cursor: string | null;
-        };
         /** @description On one line, without invisible characters such as direction marks. */
         CustomerName: string | null;
         CustomerListing: {
@@ -3683,6 +3539,34 @@ export interface components {
         LatestEvent: {
             id: components["schemas"]["EventId"];
         };
+        DecisionReason: string | null;
+        SplitRequest: {
+            /** @description Emails to split off; at least one email must stay in the thread. */
+            email_ids: components["schemas"]["Uuid"][];
+            /** @description Reason for people to read; stored with the decision. */
+            reason?: components["schemas"]["DecisionReason"];
+        };
+        ThreadDecision: {
+            /** @description Thread that contains the emails now; after a split the new thread. */
+            thread_id: components["schemas"]["Uuid"];
+            /** @description False when a repeated request changed nothing. */
+            changed: boolean;
+            /** @description Id of the decision; null when none was needed. */
+            decision_id: components["schemas"]["NullableUuid"];
+            decided_at: components["schemas"]["NullableTimestamp"];
+        };
+        MergeRequest: {
+            /** @description The thread to merge into this one; it must belong to the same account. */
+            thread_id: components["schemas"]["Uuid"];
+            /** @description Reason for people to read; stored with the decision. */
+            reason?: components["schemas"]["DecisionReason"];
+        };
+        MoveRequest: {
+            /** @description Emails to move into this thread, from any thread of the same account. */
+            email_ids: components["schemas"]["Uuid"][];
+            /** @description Reason for people to read; stored with the decision. */
+            reason?: components["schemas"]["DecisionReason"];
+        };
         /** @description For people, in one line. */
         TemplateName: string;
         NullableAccountId: string | null;
@@ -3764,6 +3648,15 @@ export interface components {
             text_body: string | null;
             /** @description Rendered HTML. Show it in a frame without scripts. */
             html_body: string | null;
+        };
+        SendState: {
+            id: components["schemas"]["Uuid"];
+            /** @description State of the email now. */
+            state: components["schemas"]["EmailState"];
+        };
+        ResolveRequest: {
+            /** @enum {string} */
+            outcome: "sent" | "failed";
         };
         DueThreads: {
             account_id: string;
@@ -3854,6 +3747,113 @@ export interface components {
         };
         Unsubscribes: {
             unsubscribes: components["schemas"]["Unsubscribe"][];
+            /** @description For the next page; null on the last one. */
+            next_cursor: string | null;
+        };
+        MailboxFailure: {
+            /** @description Error of the server or the service, for people to read. */
+            reason: string;
+            at: components["schemas"]["Timestamp"];
+        };
+        SentCopies: {
+            /** @description True when the responding process is configured to copy sent mail into the Sent mailbox. */
+            kept: boolean;
+            /** @description Why copies are off although the account asks for them. */
+            note: string | null;
+            /** @description Copies waiting to be stored, of all processes. */
+            pending: number;
+            /** @description Given up; see `sent_copy` of `GET /api/emails/{id}`. */
+            failed: number;
+            /** @description The latest error of copies that are not stored. */
+            last_error: components["schemas"]["MailboxFailure"] | null;
+        };
+        AccountFailure: {
+            /**
+             * @description `credentials`: the server refused the login. `connection`: the server could not be reached. `refused`: the server refused a command. `service`: the database or the storage was away.
+             * @enum {string}
+             */
+            kind: "credentials" | "connection" | "refused" | "service";
+            /** @description Error of the server or the service, for people to read. */
+            reason: string;
+            at: components["schemas"]["Timestamp"];
+        };
+        MailboxCounts: {
+            /** @description Messages seen so far. */
+            messages: number;
+            /** @description Messages that are recorded. */
+            recorded: number;
+            /** @description Messages still to be recorded. */
+            remaining: number;
+            /** @description Messages that could not be recorded; see `GET /api/quarantine`. */
+            quarantined: number;
+            /** @description Messages that have left the mailbox since, recorded or not. */
+            expunged: number;
+        };
+        Mailbox: {
+            /** @description Name on the mail server. */
+            path: string;
+            /** @description RFC 6154, such as `\Sent`; `\Inbox` for INBOX. */
+            special_use: string | null;
+            /** @description The last time at which everything in the mailbox was recorded or quarantined; null: not yet. */
+            last_success_at: components["schemas"]["NullableTimestamp"];
+            /** @description Seconds since `last_success_at`. */
+            lag_seconds: number | null;
+            /** @description The last error ever; it is over when `last_success_at` is later. */
+            last_error: components["schemas"]["MailboxFailure"] | null;
+            /** @description When reading of the mailbox ended; null while it is read. */
+            left_at: components["schemas"]["NullableTimestamp"];
+            counts: components["schemas"]["MailboxCounts"];
+        };
+        Account: {
+            id: string;
+            /** @description Address of From; null when the responding process does not know the account. */
+            from_address: components["schemas"]["Address"] | null;
+            /** @description True when the responding process is configured to read the mailboxes. */
+            has_mailbox: boolean;
+            /** @description Instance that reads the mailboxes; null when none does. */
+            owner: components["schemas"]["NullableUuid"];
+            /** @description True when the responding process is that instance. */
+            owned_here: boolean;
+            /** @description Why reading will stop unless an operator acts, such as a token that can't be refreshed. */
+            warning: string | null;
+            sent_copies: components["schemas"]["SentCopies"];
+            /** @description Time of the last connection or attempt. */
+            last_attempt_at: components["schemas"]["NullableTimestamp"];
+            /** @description Time of the next attempt after a failure; null while the account is read. */
+            next_attempt_at: components["schemas"]["NullableTimestamp"];
+            /** @description The last error ever; it is over when a mailbox has a later `last_success_at`. */
+            last_error: components["schemas"]["AccountFailure"] | null;
+            mailboxes: components["schemas"]["Mailbox"][];
+        };
+        Accounts: {
+            accounts: components["schemas"]["Account"][];
+        };
+        QuarantinedMessage: {
+            id: components["schemas"]["Uuid"];
+            account_id: string;
+            /** @description Path of the mailbox. */
+            mailbox: string;
+            uid_validity: number;
+            /** @description RFC 9051 §2.3.1.1, of this mailbox and UIDVALIDITY. */
+            uid: number;
+            /** @description Subject, at most 500 characters; null when there is none or it could not be read. */
+            subject: string | null;
+            /** @description First address of From; null as for `subject`. */
+            from_address: components["schemas"]["Address"] | null;
+            /** @description Date of the header; null as for `subject`. */
+            date: components["schemas"]["NullableTimestamp"];
+            /** @description Size as reported by the mail server; null when not reported. */
+            size_bytes: number | null;
+            /** @description Error of the server or the service, for people to read. */
+            reason: string;
+            /** @description Failed attempts, automatic and manual. */
+            tries: number;
+            first_seen_at: components["schemas"]["Timestamp"];
+            quarantined_at: components["schemas"]["Timestamp"];
+            next_try_at: components["schemas"]["Timestamp"];
+        };
+        Quarantine: {
+            messages: components["schemas"]["QuarantinedMessage"][];
             /** @description For the next page; null on the last one. */
             next_cursor: string | null;
         };
@@ -4371,13 +4371,13 @@ export interface components {
             /** @enum {unknown} */
             code?: "cross_site_request" | "forbidden_right";
         };
-        ListQuarantine400Error: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "invalid_cursor" | "invalid_request" | "unknown_account" | "unknown_header" | "unknown_parameter";
-        };
         InvalidCursorOrInvalidRequestOrUnknownHeaderOrUnknownParameterError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "invalid_cursor" | "invalid_request" | "unknown_header" | "unknown_parameter";
+        };
+        ListTemplates400Error: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "invalid_cursor" | "invalid_request" | "unknown_account" | "unknown_header" | "unknown_parameter";
         };
         CreateWebhook400Error: components["schemas"]["Error"] & {
             /** @enum {unknown} */
@@ -4617,36 +4617,6 @@ export interface components {
                 };
             };
         };
-        /** @description Codes: `email_not_found`, `thread_not_found`. */
-        EmailNotFoundOrThreadNotFoundError: {
-            headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "email_not_found" | "thread_not_found";
-                };
-            };
-        };
-        /** @description Codes: `different_accounts`. */
-        DifferentAccountsError: {
-            headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "different_accounts";
-                };
-            };
-        };
         /** @description Codes: `cross_site_request`, `forbidden_right`. */
         CrossSiteRequestOrForbiddenRightToSendError: {
             headers: {
@@ -4811,6 +4781,21 @@ export interface components {
                 "application/json": components["schemas"]["Error"] & {
                     /** @enum {unknown} */
                     code?: "database_unavailable" | "reading_unavailable" | "shutting_down";
+                };
+            };
+        };
+        /** @description Codes: `email_not_found`, `thread_not_found`. */
+        EmailNotFoundOrThreadNotFoundError: {
+            headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "email_not_found" | "thread_not_found";
                 };
             };
         };
@@ -5024,6 +5009,21 @@ export interface components {
                 "application/json": components["schemas"]["Error"] & {
                     /** @enum {unknown} */
                     code?: "events_expired";
+                };
+            };
+        };
+        /** @description Codes: `different_accounts`. */
+        DifferentAccountsError: {
+            headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "different_accounts";
                 };
             };
         };
@@ -6630,225 +6630,6 @@ export interface operations {
                     "application/json": components["schemas"]["InternalError"];
                 };
             };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
-        };
-    };
-    splitThread: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The thread, or one that was merged into it. */
-                threadId: components["parameters"]["threadId"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "email_ids": [
-                 *         "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47"
-                 *       ],
-                 *       "reason": "Gehört zu einem anderen Vorgang."
-                 *     }
-                 */
-                "application/json": components["schemas"]["SplitRequest"];
-            };
-        };
-        responses: {
-            /** @description The emails are in the new thread. */
-            200: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "thread_id": "0199d0f2-6c3d-7e21-a4b7-03d96a1c5e88",
-                     *       "changed": true,
-                     *       "decision_id": "0199d9e8-41c7-7b35-9d02-e6f83a5c1b74",
-                     *       "decided_at": "2026-01-31T12:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ThreadDecision"];
-                };
-            };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MarkThreadRead400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
-            404: components["responses"]["EmailNotFoundOrThreadNotFoundError"];
-            408: components["responses"]["RequestTimeoutError"];
-            /** @description Codes: `different_accounts`, `email_not_in_thread`, `thread_would_be_empty`. */
-            409: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "different_accounts" | "email_not_in_thread" | "thread_would_be_empty";
-                    };
-                };
-            };
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["CommitUnknownOrInternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
-        };
-    };
-    mergeThreads: {
-        parameters: {
-            query?: {
-                /** @description True: the threads are not merged; the response is that of the merge, without a decision. */
-                dry_run?: boolean;
-            };
-            header?: never;
-            path: {
-                /** @description The thread, or one that was merged into it. */
-                threadId: components["parameters"]["threadId"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "thread_id": "0199d0f2-6c3d-7e21-a4b7-03d96a1c5e88",
-                 *       "reason": "Gehört zu einem anderen Vorgang."
-                 *     }
-                 */
-                "application/json": components["schemas"]["MergeRequest"];
-            };
-        };
-        responses: {
-            /** @description The threads are merged. */
-            200: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "thread_id": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
-                     *       "changed": true,
-                     *       "decision_id": "0199d9e8-41c7-7b35-9d02-e6f83a5c1b74",
-                     *       "decided_at": "2026-01-31T12:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ThreadDecision"];
-                };
-            };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MarkThreadRead400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
-            404: components["responses"]["ThreadNotFoundError"];
-            408: components["responses"]["RequestTimeoutError"];
-            409: components["responses"]["DifferentAccountsError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["CommitUnknownOrInternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
-        };
-    };
-    moveEmails: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The thread, or one that was merged into it. */
-                threadId: components["parameters"]["threadId"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "email_ids": [
-                 *         "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47"
-                 *       ],
-                 *       "reason": "Gehört zu einem anderen Vorgang."
-                 *     }
-                 */
-                "application/json": components["schemas"]["MoveRequest"];
-            };
-        };
-        responses: {
-            /** @description The emails are in this thread. */
-            200: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "thread_id": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
-                     *       "changed": true,
-                     *       "decision_id": "0199d9e8-41c7-7b35-9d02-e6f83a5c1b74",
-                     *       "decided_at": "2026-01-31T12:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ThreadDecision"];
-                };
-            };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MarkThreadRead400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
-            404: components["responses"]["EmailNotFoundOrThreadNotFoundError"];
-            408: components["responses"]["RequestTimeoutError"];
-            409: components["responses"]["DifferentAccountsError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -8682,219 +8463,6 @@ export interface operations {
             503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
         };
     };
-    cancelSend: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The email. */
-                id: components["schemas"]["Uuid"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Not sent any more. */
-            200: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
-                     *       "state": "cancelled"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["SendState"];
-                };
-            };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MarkThreadRead400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToSendError"];
-            404: components["responses"]["EmailNotFoundError"];
-            408: components["responses"]["RequestTimeoutError"];
-            /** @description Codes: `not_cancellable`. */
-            409: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "not_cancellable";
-                    };
-                };
-            };
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["CommitUnknownOrInternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
-        };
-    };
-    retrySend: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The email. */
-                id: components["schemas"]["Uuid"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Queued for an immediate attempt. */
-            200: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
-                     *       "state": "queued"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["SendState"];
-                };
-            };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MarkThreadRead400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToSendError"];
-            404: components["responses"]["EmailNotFoundError"];
-            408: components["responses"]["RequestTimeoutError"];
-            /** @description Codes: `not_retryable`. */
-            409: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "not_retryable";
-                    };
-                };
-            };
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["CommitUnknownOrInternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
-        };
-    };
-    resolveSend: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The email. */
-                id: components["schemas"]["Uuid"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "outcome": "sent"
-                 *     }
-                 */
-                "application/json": components["schemas"]["ResolveRequest"];
-            };
-        };
-        responses: {
-            /** @description Decided. */
-            200: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
-                     *       "state": "sent"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["SendState"];
-                };
-            };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MarkThreadRead400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
-            404: components["responses"]["EmailNotFoundError"];
-            408: components["responses"]["RequestTimeoutError"];
-            /** @description Codes: `not_unknown`. */
-            409: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "not_unknown";
-                    };
-                };
-            };
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["CommitUnknownOrInternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
-        };
-    };
     getEmail: {
         parameters: {
             query?: never;
@@ -9772,338 +9340,6 @@ export interface operations {
                 };
             };
             503: components["responses"]["SendEmail503Error"];
-        };
-    };
-    listAccounts: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The complete list. */
-            200: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "accounts": [
-                     *         {
-                     *           "id": "vertrieb",
-                     *           "from_address": {
-                     *             "name": "Vertrieb",
-                     *             "address": "vertrieb@example.org"
-                     *           },
-                     *           "has_mailbox": true,
-                     *           "owner": "d25a7f10-8b6c-4e93-b7f1-0c4a9e3d6582",
-                     *           "owned_here": true,
-                     *           "warning": null,
-                     *           "sent_copies": {
-                     *             "kept": true,
-                     *             "note": null,
-                     *             "pending": 0,
-                     *             "failed": 0,
-                     *             "last_error": null
-                     *           },
-                     *           "last_attempt_at": "2026-01-31T12:00:00.000Z",
-                     *           "next_attempt_at": null,
-                     *           "last_error": null,
-                     *           "mailboxes": [
-                     *             {
-                     *               "path": "INBOX",
-                     *               "special_use": "\\Inbox",
-                     *               "last_success_at": "2026-01-31T12:00:00.000Z",
-                     *               "lag_seconds": 12,
-                     *               "last_error": null,
-                     *               "left_at": null,
-                     *               "counts": {
-                     *                 "messages": 1204,
-                     *                 "recorded": 1203,
-                     *                 "remaining": 0,
-                     *                 "quarantined": 1,
-                     *                 "expunged": 0
-                     *               }
-                     *             }
-                     *           ]
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Accounts"];
-                };
-            };
-            /** @description Codes: `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["UnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
-        };
-    };
-    listQuarantine: {
-        parameters: {
-            query?: {
-                /** @description Only of this account. */
-                account_id?: components["parameters"]["account_id"];
-                /** @description Maximum number of entries on a page. */
-                limit?: components["parameters"]["limit"];
-                /** @description `next_cursor` of the previous page; absent for the first page. */
-                cursor?: components["parameters"]["cursor"];
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description One page. */
-            200: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "messages": [
-                     *         {
-                     *           "id": "0199d7d8-05a3-7c1e-9b64-f72d8e0b3156",
-                     *           "account_id": "vertrieb",
-                     *           "mailbox": "INBOX",
-                     *           "uid_validity": 1769763300,
-                     *           "uid": 1205,
-                     *           "subject": "Ihr Angebot",
-                     *           "from_address": {
-                     *             "name": "Ann Example",
-                     *             "address": "ann@example.com"
-                     *           },
-                     *           "date": "2026-01-30T09:15:00.000Z",
-                     *           "size_bytes": 1874,
-                     *           "reason": "larger than MAX_INBOUND_BYTES, 52428800 bytes",
-                     *           "tries": 3,
-                     *           "first_seen_at": "2026-01-30T09:15:00.000Z",
-                     *           "quarantined_at": "2026-01-30T09:15:00.000Z",
-                     *           "next_try_at": "2026-01-31T12:00:00.000Z"
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Quarantine"];
-                };
-            };
-            /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_account`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListQuarantine400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
-        };
-    };
-    retryQuarantined: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Id from `GET /api/quarantine`. */
-                id: components["schemas"]["Uuid"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Scheduled for an immediate attempt. */
-            200: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "0199d7d8-05a3-7c1e-9b64-f72d8e0b3156",
-                     *       "account_id": "vertrieb",
-                     *       "mailbox": "INBOX",
-                     *       "uid_validity": 1769763300,
-                     *       "uid": 1205,
-                     *       "subject": "Ihr Angebot",
-                     *       "from_address": {
-                     *         "name": "Ann Example",
-                     *         "address": "ann@example.com"
-                     *       },
-                     *       "date": "2026-01-30T09:15:00.000Z",
-                     *       "size_bytes": 1874,
-                     *       "reason": "larger than MAX_INBOUND_BYTES, 52428800 bytes",
-                     *       "tries": 3,
-                     *       "first_seen_at": "2026-01-30T09:15:00.000Z",
-                     *       "quarantined_at": "2026-01-30T09:15:00.000Z",
-                     *       "next_try_at": "2026-01-31T12:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["QuarantinedMessage"];
-                };
-            };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MarkThreadRead400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            /** @description Codes: `quarantined_not_found`. */
-            404: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "quarantined_not_found";
-                    };
-                };
-            };
-            408: components["responses"]["RequestTimeoutError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["CommitUnknownOrInternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
-        };
-    };
-    retrySentCopy: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The email. */
-                id: components["schemas"]["Uuid"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Scheduled for an immediate attempt. */
-            200: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "state": "pending",
-                     *       "at": "2026-01-31T12:00:00.000Z",
-                     *       "tries": 3,
-                     *       "error": "imap.example.com:993: APPEND was refused: over quota",
-                     *       "mailbox": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["SentCopy"];
-                };
-            };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MarkThreadRead400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            404: components["responses"]["EmailNotFoundError"];
-            408: components["responses"]["RequestTimeoutError"];
-            /** @description Codes: `no_sent_copy_to_retry`. */
-            409: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "no_sent_copy_to_retry";
-                    };
-                };
-            };
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["CommitUnknownOrInternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
     listCustomers: {
@@ -11407,6 +10643,225 @@ export interface operations {
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
+    splitThread: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The thread, or one that was merged into it. */
+                threadId: components["parameters"]["threadId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email_ids": [
+                 *         "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47"
+                 *       ],
+                 *       "reason": "Gehört zu einem anderen Vorgang."
+                 *     }
+                 */
+                "application/json": components["schemas"]["SplitRequest"];
+            };
+        };
+        responses: {
+            /** @description The emails are in the new thread. */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "thread_id": "0199d0f2-6c3d-7e21-a4b7-03d96a1c5e88",
+                     *       "changed": true,
+                     *       "decision_id": "0199d9e8-41c7-7b35-9d02-e6f83a5c1b74",
+                     *       "decided_at": "2026-01-31T12:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ThreadDecision"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MarkThreadRead400Error"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
+            404: components["responses"]["EmailNotFoundOrThreadNotFoundError"];
+            408: components["responses"]["RequestTimeoutError"];
+            /** @description Codes: `different_accounts`, `email_not_in_thread`, `thread_would_be_empty`. */
+            409: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "different_accounts" | "email_not_in_thread" | "thread_would_be_empty";
+                    };
+                };
+            };
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            500: components["responses"]["CommitUnknownOrInternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    mergeThreads: {
+        parameters: {
+            query?: {
+                /** @description True: the threads are not merged; the response is that of the merge, without a decision. */
+                dry_run?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description The thread, or one that was merged into it. */
+                threadId: components["parameters"]["threadId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "thread_id": "0199d0f2-6c3d-7e21-a4b7-03d96a1c5e88",
+                 *       "reason": "Gehört zu einem anderen Vorgang."
+                 *     }
+                 */
+                "application/json": components["schemas"]["MergeRequest"];
+            };
+        };
+        responses: {
+            /** @description The threads are merged. */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "thread_id": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
+                     *       "changed": true,
+                     *       "decision_id": "0199d9e8-41c7-7b35-9d02-e6f83a5c1b74",
+                     *       "decided_at": "2026-01-31T12:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ThreadDecision"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MarkThreadRead400Error"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
+            404: components["responses"]["ThreadNotFoundError"];
+            408: components["responses"]["RequestTimeoutError"];
+            409: components["responses"]["DifferentAccountsError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            500: components["responses"]["CommitUnknownOrInternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    moveEmails: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The thread, or one that was merged into it. */
+                threadId: components["parameters"]["threadId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email_ids": [
+                 *         "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47"
+                 *       ],
+                 *       "reason": "Gehört zu einem anderen Vorgang."
+                 *     }
+                 */
+                "application/json": components["schemas"]["MoveRequest"];
+            };
+        };
+        responses: {
+            /** @description The emails are in this thread. */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "thread_id": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
+                     *       "changed": true,
+                     *       "decision_id": "0199d9e8-41c7-7b35-9d02-e6f83a5c1b74",
+                     *       "decided_at": "2026-01-31T12:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ThreadDecision"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MarkThreadRead400Error"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
+            404: components["responses"]["EmailNotFoundOrThreadNotFoundError"];
+            408: components["responses"]["RequestTimeoutError"];
+            409: components["responses"]["DifferentAccountsError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            500: components["responses"]["CommitUnknownOrInternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
     listTemplates: {
         parameters: {
             query?: {
@@ -11460,7 +10915,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ListQuarantine400Error"];
+                    "application/json": components["schemas"]["ListTemplates400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -11870,6 +11325,219 @@ export interface operations {
             429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["BusyOrDatabaseUnavailableOrReadingUnavailableOrShuttingDownError"];
+        };
+    };
+    cancelSend: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The email. */
+                id: components["schemas"]["Uuid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Not sent any more. */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *       "state": "cancelled"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SendState"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MarkThreadRead400Error"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToSendError"];
+            404: components["responses"]["EmailNotFoundError"];
+            408: components["responses"]["RequestTimeoutError"];
+            /** @description Codes: `not_cancellable`. */
+            409: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "not_cancellable";
+                    };
+                };
+            };
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            500: components["responses"]["CommitUnknownOrInternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    retrySend: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The email. */
+                id: components["schemas"]["Uuid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Queued for an immediate attempt. */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *       "state": "queued"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SendState"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MarkThreadRead400Error"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToSendError"];
+            404: components["responses"]["EmailNotFoundError"];
+            408: components["responses"]["RequestTimeoutError"];
+            /** @description Codes: `not_retryable`. */
+            409: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "not_retryable";
+                    };
+                };
+            };
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            500: components["responses"]["CommitUnknownOrInternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    resolveSend: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The email. */
+                id: components["schemas"]["Uuid"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "outcome": "sent"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ResolveRequest"];
+            };
+        };
+        responses: {
+            /** @description Decided. */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *       "state": "sent"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SendState"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MarkThreadRead400Error"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
+            404: components["responses"]["EmailNotFoundError"];
+            408: components["responses"]["RequestTimeoutError"];
+            /** @description Codes: `not_unknown`. */
+            409: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "not_unknown";
+                    };
+                };
+            };
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            500: components["responses"]["CommitUnknownOrInternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
     getRetention: {
@@ -12589,6 +12257,338 @@ export interface operations {
                     "application/json": components["schemas"]["InternalError"];
                 };
             };
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    listAccounts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The complete list. */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "accounts": [
+                     *         {
+                     *           "id": "vertrieb",
+                     *           "from_address": {
+                     *             "name": "Vertrieb",
+                     *             "address": "vertrieb@example.org"
+                     *           },
+                     *           "has_mailbox": true,
+                     *           "owner": "d25a7f10-8b6c-4e93-b7f1-0c4a9e3d6582",
+                     *           "owned_here": true,
+                     *           "warning": null,
+                     *           "sent_copies": {
+                     *             "kept": true,
+                     *             "note": null,
+                     *             "pending": 0,
+                     *             "failed": 0,
+                     *             "last_error": null
+                     *           },
+                     *           "last_attempt_at": "2026-01-31T12:00:00.000Z",
+                     *           "next_attempt_at": null,
+                     *           "last_error": null,
+                     *           "mailboxes": [
+                     *             {
+                     *               "path": "INBOX",
+                     *               "special_use": "\\Inbox",
+                     *               "last_success_at": "2026-01-31T12:00:00.000Z",
+                     *               "lag_seconds": 12,
+                     *               "last_error": null,
+                     *               "left_at": null,
+                     *               "counts": {
+                     *                 "messages": 1204,
+                     *                 "recorded": 1203,
+                     *                 "remaining": 0,
+                     *                 "quarantined": 1,
+                     *                 "expunged": 0
+                     *               }
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Accounts"];
+                };
+            };
+            /** @description Codes: `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnknownHeaderOrUnknownParameterError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    listQuarantine: {
+        parameters: {
+            query?: {
+                /** @description Only of this account. */
+                account_id?: components["parameters"]["account_id"];
+                /** @description Maximum number of entries on a page. */
+                limit?: components["parameters"]["limit"];
+                /** @description `next_cursor` of the previous page; absent for the first page. */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "messages": [
+                     *         {
+                     *           "id": "0199d7d8-05a3-7c1e-9b64-f72d8e0b3156",
+                     *           "account_id": "vertrieb",
+                     *           "mailbox": "INBOX",
+                     *           "uid_validity": 1769763300,
+                     *           "uid": 1205,
+                     *           "subject": "Ihr Angebot",
+                     *           "from_address": {
+                     *             "name": "Ann Example",
+                     *             "address": "ann@example.com"
+                     *           },
+                     *           "date": "2026-01-30T09:15:00.000Z",
+                     *           "size_bytes": 1874,
+                     *           "reason": "larger than MAX_INBOUND_BYTES, 52428800 bytes",
+                     *           "tries": 3,
+                     *           "first_seen_at": "2026-01-30T09:15:00.000Z",
+                     *           "quarantined_at": "2026-01-30T09:15:00.000Z",
+                     *           "next_try_at": "2026-01-31T12:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Quarantine"];
+                };
+            };
+            /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_account`, `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListTemplates400Error"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    retryQuarantined: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id from `GET /api/quarantine`. */
+                id: components["schemas"]["Uuid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Scheduled for an immediate attempt. */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0199d7d8-05a3-7c1e-9b64-f72d8e0b3156",
+                     *       "account_id": "vertrieb",
+                     *       "mailbox": "INBOX",
+                     *       "uid_validity": 1769763300,
+                     *       "uid": 1205,
+                     *       "subject": "Ihr Angebot",
+                     *       "from_address": {
+                     *         "name": "Ann Example",
+                     *         "address": "ann@example.com"
+                     *       },
+                     *       "date": "2026-01-30T09:15:00.000Z",
+                     *       "size_bytes": 1874,
+                     *       "reason": "larger than MAX_INBOUND_BYTES, 52428800 bytes",
+                     *       "tries": 3,
+                     *       "first_seen_at": "2026-01-30T09:15:00.000Z",
+                     *       "quarantined_at": "2026-01-30T09:15:00.000Z",
+                     *       "next_try_at": "2026-01-31T12:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["QuarantinedMessage"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MarkThreadRead400Error"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
+            /** @description Codes: `quarantined_not_found`. */
+            404: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "quarantined_not_found";
+                    };
+                };
+            };
+            408: components["responses"]["RequestTimeoutError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            500: components["responses"]["CommitUnknownOrInternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    retrySentCopy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The email. */
+                id: components["schemas"]["Uuid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Scheduled for an immediate attempt. */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "state": "pending",
+                     *       "at": "2026-01-31T12:00:00.000Z",
+                     *       "tries": 3,
+                     *       "error": "imap.example.com:993: APPEND was refused: over quota",
+                     *       "mailbox": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SentCopy"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MarkThreadRead400Error"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
+            404: components["responses"]["EmailNotFoundError"];
+            408: components["responses"]["RequestTimeoutError"];
+            /** @description Codes: `no_sent_copy_to_retry`. */
+            409: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "no_sent_copy_to_retry";
+                    };
+                };
+            };
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -14465,7 +14465,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ListQuarantine400Error"];
+                    "application/json": components["schemas"]["ListTemplates400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];

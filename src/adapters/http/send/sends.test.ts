@@ -208,29 +208,6 @@ describe('an email in full', () => {
 
 describe('an operator', () => {
   it.each([
-    ['cancel', undefined, 'cancelled'],
-    ['retry', undefined, 'queued'],
-    ['resolve', { outcome: 'failed' }, 'failed'],
-  ])('may %s a send', async (verb, body, state) => {
-    const url = `/api/emails/${IDS.email.toUpperCase()}/${verb}`;
-    const { response, json } = await call('POST', url, { body });
-    expect([response.statusCode, json]).toEqual([200, { id: IDS.email, state }]);
-  });
-
-  it.each([
-    ['cancel', 'cancelSend', 'not_cancellable', 409],
-    ['retry', 'retrySend', 'not_retryable', 409],
-    ['resolve', 'resolveSend', 'not_unknown', 409],
-    ['cancel', 'cancelSend', 'email_not_found', 404],
-  ] as const)('that cannot %s is told why', async (verb, method, code, status) => {
-    const { response, json } = await call('POST', `/api/emails/${IDS.email}/${verb}`, {
-      overrides: { [method]: () => Promise.reject(new ServiceError(code)) },
-      ...(verb === 'resolve' ? { body: { outcome: 'sent' } } : {}),
-    });
-    expect([response.statusCode, json['code']]).toEqual([status, code]);
-  });
-
-  it.each([
     ['{"outcome":"lost"}', 400, 'invalid_request'],
     ['{}', 400, 'invalid_request'],
     ['[]', 400, 'invalid_request'],
