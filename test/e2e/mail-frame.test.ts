@@ -78,6 +78,10 @@ describe('an email as a document', () => {
     expect(await scheme(plain, '?theme=dark')).toBe('dark');
     expect(await scheme(plain, '?theme=light')).toBe('light');
     expect(await scheme(coloured, '?theme=dark')).toBe('light');
+    // The margin has the colour of the mail.
+    const dark = await receiveHtml('<body bgcolor="#112233" text="#fff">a');
+    expect((await documentOf(dark, '?theme=dark')).html).toContain(':root { background: #112233 }');
+    expect((await documentOf(dark, '?theme=light')).html).not.toContain('{ background: #112233 }');
     expect((await documentOf(plain, '?theme=blue')).status).toBe(400);
   });
 });

@@ -224,6 +224,7 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
     readSafeHtml: async () => ({
       html: '<div>Hallo</div>',
       sheet: '',
+      ground: null,
       madeFrom: 'html',
       removed: { ...nothingRemoved(), scripts: 1, remote_images: 2 },
       deceptiveLinks: 1,

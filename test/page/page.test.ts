@@ -641,9 +641,9 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
     expect(await accessibilityFaults(page)).toEqual([]);
   });
 
-  it('shows one pane at a time on a phone, in German', { tags: ['long'] }, async () => {
+  it('shows one pane at a time on a phone, in German and in the dark', { tags: ['long'] }, async () => {
     await receiveNow('Unterwegs');
-    const page = await open('/', PHONE);
+    const page = await open('/', { ...PHONE, colorScheme: 'dark' });
     await page.getByRole('heading', { name: 'Offen' }).waitFor();
     await page.locator('.row', { hasText: 'Unterwegs' }).tap();
     await page.getByRole('heading', { name: 'Unterwegs' }).waitFor();
@@ -653,7 +653,7 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
     // A wide email is scaled down.
     const wide = await receiveNow('Breit', {
       headers: ['Content-Type: text/html'],
-      body: '<table width="600"><tr><td>left<td align="right">right</table>',
+      body: '<table width="600" bgcolor="#eeeeee"><tr><td>left<td align="right">right</table>',
     });
     await page.goto(`/t/${wide.threadId}`);
     const right = page.locator('.mail-frame').contentFrame().getByText('right');
@@ -663,6 +663,15 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
         return box !== null && box.x + box.width <= 390;
       })
       .toBe(true);
+    // Nothing of it is cut off by the margin that it has in the dark.
+    await expect
+      .poll(() =>
+        page.evaluate(`(() => {
+        const { firstElementChild: mail } = document.querySelector('.mail-frame').contentDocument.body;
+        return mail.scrollWidth - mail.clientWidth;
+      })()`),
+      )
+      .toBe(0);
     await page.goBack();
     await page.getByRole('button', { name: 'Zurück' }).tap();
     await page.locator('.row', { hasText: 'Unterwegs' }).waitFor();

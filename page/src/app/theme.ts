@@ -39,6 +39,23 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
+const DARK = matchMedia('(prefers-color-scheme: dark)');
+
+function subscribeLook(listener: () => void): () => void {
+  DARK.addEventListener('change', listener);
+  const stop = subscribe(listener);
+  return () => {
+    DARK.removeEventListener('change', listener);
+    stop();
+  };
+}
+
+/** What the reader sees, by choice or by the setting of the system. */
+export const useLook = (): 'light' | 'dark' =>
+  useSyncExternalStore(subscribeLook, () =>
+    current === 'system' ? (DARK.matches ? 'dark' : 'light') : current,
+  );
+
 export function useTheme(): readonly [Theme, (theme: Theme) => void] {
   return [useSyncExternalStore(subscribe, () => current), setTheme];
 }

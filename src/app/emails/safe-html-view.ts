@@ -6,6 +6,8 @@ export interface SafeHtmlView {
   readonly html: string;
   /** The style sheet of a document, scoped to the `div`; empty without one. */
   readonly sheet: string;
+  /** The background of the whole email, such as `#112233`; null: it has none, or a picture. */
+  readonly ground: string | null;
   /** `text`: the email has no HTML, or it could not be made safe. */
   readonly madeFrom: 'html' | 'text';
   readonly removed: Removed;

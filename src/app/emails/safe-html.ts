@@ -45,6 +45,7 @@ export function createSafeHtml(ports: SafeHtmlPorts): SafeHtmlUseCases {
       return {
         html: textAsHtml(email.textBody),
         sheet: '',
+        ground: null,
         madeFrom: 'text',
         removed: nothingRemoved(),
         deceptiveLinks: 0,

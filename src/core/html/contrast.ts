@@ -48,6 +48,8 @@ interface Found {
   readonly mended: ReadonlyMap<Element, Mended>;
   readonly places: ReadonlySet<Element>;
   readonly stylesOf: StylesOf;
+  /** Characters that can hardly be seen. */
+  faint: number;
 }
 
 type StylesOf = (element: Element) => Styles | undefined;
@@ -55,7 +57,8 @@ type StylesOf = (element: Element) => Styles | undefined;
 /** A text takes the colour of a mended one around it, and may be on another ground: it is mended in turn. */
 const MAX_PASSES = 4;
 
-export function mendContrast(box: Element, stylesOf: StylesOf): void {
+/** Returns how many characters can still hardly be seen: those whose sender chose that. */
+export function mendContrast(box: Element, stylesOf: StylesOf): number {
   const places = new Set<Element>();
   findPlaces(box, box, { places, stylesOf });
   const mended = new Map<Element, Mended>();
@@ -71,9 +74,11 @@ export function mendContrast(box: Element, stylesOf: StylesOf): void {
     color: BLACK,
     shown: SHOWN,
   };
+  let faint = 0;
   for (let pass = 0; pass < MAX_PASSES; pass++) {
-    const found: Found = { grounds: new Map(), texts: new Map(), mended, places, stylesOf };
+    const found: Found = { grounds: new Map(), texts: new Map(), mended, places, stylesOf, faint: 0 };
     walk(box, around, found);
+    ({ faint } = found);
     // A ground suits most of its texts; those that it does not suit get another colour.
     if (pass === 0) {
       for (const [element, { ground, texts }] of found.grounds) {
@@ -88,7 +93,17 @@ export function mendContrast(box: Element, stylesOf: StylesOf): void {
     if (ground !== undefined) addStyle(element, 'background-color', ground, stylesOf(element));
     if (color !== undefined) addStyle(element, 'color', color, stylesOf(element));
   }
+  return faint;
 }
+
+/** The colour of an element's own background, such as `#112233`; null: it has none, or a picture. */
+export function groundColourOf(element: Element, styles: Styles | undefined): string | null {
+  const { color, isPicture } = groundOf(element, styles);
+  return color === undefined || isPicture ? null : toHex(color);
+}
+
+const toHex = (colour: Colour): string =>
+  `#${colour.map((part) => Math.round(part).toString(16).padStart(2, '0')).join('')}`;
 
 /** Elements in which something would have been drawn below or above other content, and is not. */
 function findPlaces(
@@ -152,7 +167,8 @@ function groundIn(
   };
 }
 
-function noteText(element: Element, text: string, here: Around, { grounds, texts }: Found): void {
+function noteText(element: Element, text: string, here: Around, found: Found): void {
+  const { grounds, texts } = found;
   const { ground, unsure, color, shown } = here;
   if (!shown.isVisible || shown.isZero || text.trim() === '') return;
   if (unsure !== null) {
@@ -161,8 +177,9 @@ function noteText(element: Element, text: string, here: Around, { grounds, texts
     grounds.set(unsure, lost);
   }
   // On a picture that is loaded, another colour might not be seen.
-  const isLost = here.isColorLost || here.isGroundLost;
-  if (here.isPicture || !isLost || contrast(color, ground) >= MIN_CONTRAST) return;
+  if (here.isPicture || contrast(color, ground) >= MIN_CONTRAST) return;
+  found.faint += text.trim().length;
+  if (!here.isColorLost && !here.isGroundLost) return;
   texts.set(element, contrast(DARK, ground) > contrast(WHITE, ground) ? DARK : WHITE);
 }
 
@@ -221,7 +238,7 @@ function addStyle(
 ): void {
   const names = property === 'color' ? ['color'] : ['background', 'background-color'];
   const isImportant = names.some((name) => styles?.values.get(name)?.isImportant === true);
-  const value = `#${colour.map((part) => part.toString(16).padStart(2, '0')).join('')}`;
+  const value = toHex(colour);
   const style = typeof properties['style'] === 'string' ? `${properties['style']};` : '';
   properties['style'] = `${style}${property}:${value}${isImportant ? '!important' : ''}`;
 }

@@ -85,6 +85,46 @@ describe('the style sheet of a document', () => {
     expect(sheetOf(css, '', { document: { scheme: 'light' } })).toBe(`${BOX} p{color:#000}`);
   });
 
+  it.each([
+    ['text alone, on a background that stays light', 'p{color:#fff}', '<p>a</p>', 'light'],
+    ['a background alone, below dark text', '.b{background:#111!important}', '<td class="b">a', 'light'],
+    [
+      'a part of the text',
+      'body{background:#111!important}.t{color:#eee!important}',
+      '<p class="t">a</p><p style="color:#333">longer than that</p>',
+      'light',
+    ],
+    [
+      'all of it',
+      'body{background:#111!important}p{color:#eee!important}',
+      '<p style="color:#333">a</p>',
+      'dark',
+    ],
+    [
+      'all but what is faint in light colours, too',
+      'body{background:#111!important}p{color:#eee!important}',
+      '<p>a</p><b style="color:#222">a</b><i style="color:#fff">ab</i>',
+      'dark',
+    ],
+    ['text that nobody sees', 'p{color:#fff}', '<p style="display:none">a</p>', 'dark'],
+  ])('has the dark colours of a sender who made %s dark: %s', (_, css, body, expected) => {
+    const html = `<style>@media (prefers-color-scheme:dark){${css}}</style><table><tr>${body}</table>`;
+    const kept = make(html, { document: { scheme: 'dark' } }).sheet;
+    expect(kept === '' ? 'light' : 'dark').toBe(expected);
+    // A reader who likes it light has the light ones in any case.
+    expect(make(html, { document: { scheme: 'light' } }).sheet).toBe('');
+  });
+
+  it.each([
+    ['<body bgcolor="#EEEEEE">a', '#eeeeee'],
+    ['<style>body{background:#222}</style><body style="color:#fff">a', '#222222'],
+    ['<style>@media (prefers-color-scheme:dark){body{background:#123;color:#fff}}</style>a', '#112233'],
+    ['<body style="background:url(https://a.test/x.png) #eee">a', null],
+    ['<p style="background:#eee">a', null],
+  ])('says the background of the whole email: %s', (html, ground) => {
+    expect(make(html, { document: { scheme: 'dark' }, allowRemote: true }).ground).toBe(ground);
+  });
+
   it('keeps the classes and names that it needs, and leads within the email', () => {
     const { html } = make('<p class="a  b c:d <x" id=y>a</p><a name="z">b</a><a href="#z">c</a>');
     expect(html).toContain('<p class="a b c:d" id="y">a</p><a id="z">b</a><a href="#z">c</a>');

@@ -9,7 +9,7 @@
 import type { Element, ElementContent, Root } from 'hast';
 import { sanitize, type Schema } from 'hast-util-sanitize';
 import { toHtml } from 'hast-util-to-html';
-import { mendContrast } from './contrast.ts';
+import { groundColourOf, mendContrast } from './contrast.ts';
 import { isBoxHidden, SHOWN, shownIn, type Shown } from './hidden.ts';
 import { readLinkText, type LinkBudget, type Surroundings } from './link-text.ts';
 import {
@@ -67,6 +67,8 @@ export interface SafeHtml {
   readonly html: string;
   /** The style sheet of a document; otherwise empty. It contains neither `<` nor a backslash. */
   readonly sheet: string;
+  /** The background of the whole email, such as `#112233`; null: it has none, or a picture. */
+  readonly ground: string | null;
   readonly removed: Removed;
   /** Links whose text shows, or may show, a site or address other than their target. */
   readonly deceptiveLinks: number;
@@ -93,12 +95,23 @@ export function sanitizeHtml(html: string, options: SanitizeOptions): SafeHtml {
   const isCut = html.length > MAX_SAFE_INPUT_CHARS;
   const given = isCut ? html.slice(0, MAX_SAFE_INPUT_CHARS) : html;
   try {
-    return { ...makeStable(given, options, true), isCut };
+    return { ...makeStable(given, withReadableScheme(given, options), true), isCut };
   } catch (error) {
     if (!(error instanceof StyleLimitError)) throw error;
     const { removed, ...safe } = makeStable(given, options, false);
     return { ...safe, removed: { ...removed, style_sheets: removed.style_sheets + 1 }, isCut };
   }
+}
+
+/**
+ * Many senders write dark colours for a part of their email, and the rest is then dark on dark. Such an email has the colours that it has
+ * in the many programs that follow no such rules. Throws HtmlLimitError and StyleLimitError.
+ */
+function withReadableScheme(html: string, options: SanitizeOptions): SanitizeOptions {
+  if (options.document?.scheme !== 'dark' || !/prefers-color-scheme/i.test(html)) return options;
+  const faintIn = (scheme: Scheme): number =>
+    new Sanitizer({ ...options, document: { scheme } }, null).run(html, true).faint;
+  return faintIn('dark') > faintIn('light') ? { ...options, document: { scheme: 'light' } } : options;
 }
 
 /** Throws StyleLimitError as well. @param hasSheets whether the style sheets of the email are read */
@@ -108,7 +121,10 @@ function makeStable(html: string, options: SanitizeOptions, hasSheets: boolean):
   for (let round = 0; round < MAX_ROUNDS; round++) {
     // The last reading of links is the one that counts: it sees the elements and rules that a browser will see.
     const again = new Sanitizer(options, sheet).run(result, hasSheets);
-    if (again.html === result && again.sheet === sheet) return { ...again, removed: first.removed };
+    if (again.html === result && again.sheet === sheet) {
+      const { faint: _faint, ...safe } = again;
+      return { ...safe, ground: first.ground, removed: first.removed };
+    }
     ({ html: result, sheet } = again);
   }
   throw new HtmlLimitError(`still changes when it is read ${MAX_ROUNDS} times`);
@@ -141,6 +157,9 @@ class Sanitizer {
   /** Of the element `base`. */
   #base: string | undefined;
   #deceptiveLinks = 0;
+  #ground: string | null = null;
+  /** See mendContrast. */
+  #faint = 0;
   #links = 0;
   /** The end of the text so far. */
   #textBefore = '';
@@ -176,7 +195,7 @@ class Sanitizer {
     });
   }
 
-  run(html: string, hasSheets: boolean): Omit<SafeHtml, 'isCut'> {
+  run(html: string, hasSheets: boolean): Omit<SafeHtml, 'isCut'> & { readonly faint: number } {
     const root = parseHtml(html);
     const written = `${html.replace(BOX, '')} ${this.#given ?? ''}`;
     this.#mayBeCut = CUTS.test(written);
@@ -192,7 +211,14 @@ class Sanitizer {
     const safe = sanitize(this.#toBox(root, body), SCHEMA);
     const result = toHtml(safe);
     const sheet = this.#isDocument ? this.#sheets.write(root, body) : '';
-    return { html: result, sheet, removed: this.#removed, deceptiveLinks: this.#deceptiveLinks };
+    return {
+      html: result,
+      sheet,
+      ground: this.#ground,
+      removed: this.#removed,
+      deceptiveLinks: this.#deceptiveLinks,
+      faint: this.#faint,
+    };
   }
 
   #count(kind: RemovedKind): void {
@@ -237,7 +263,10 @@ class Sanitizer {
     const more = writeStyles(only(written, OF_BOX), this.#isDocument);
     properties.style = more === '' ? BOX : `${BOX};${more}`;
     this.#facts.set(box, { rules: [], hints, own, base });
-    if (this.#given === null) mendContrast(box, (element) => this.#facts.get(element)?.base);
+    if (this.#given === null) {
+      this.#faint = mendContrast(box, (element) => this.#facts.get(element)?.base);
+      this.#ground = groundColourOf(box, base);
+    }
     return { type: 'root', children: [box] };
   }
 

@@ -7,7 +7,7 @@ import type { ThreadEmail } from 'email-worker-client';
 import { ImageOff, PaintbrushVertical } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { safeHtmlQuery } from '../../api/queries.ts';
-import { useTheme } from '../../app/theme.ts';
+import { useLook } from '../../app/theme.ts';
 import { useWords } from '../../i18n/index.tsx';
 import { Button } from '../../ui/button.tsx';
 import { shown } from '../../ui/shown.ts';
@@ -22,9 +22,12 @@ const MAX_HEIGHT_PX = 20_000;
 /** A wide email is made smaller, but no smaller than can just be read; beyond that it scrolls. */
 const MIN_SCALE = 0.5;
 
-/** Content that is too wide scrolls in an element of its own. */
-const widths = (body: HTMLElement): readonly number[] =>
-  [body, ...body.children].map(({ scrollWidth }) => scrollWidth);
+/** Content that is too wide scrolls in an element of its own, within the margin of the document. */
+function widths(body: HTMLElement): readonly number[] {
+  const { paddingLeft, paddingRight } = getComputedStyle(body);
+  const margin = parseFloat(paddingLeft) + parseFloat(paddingRight);
+  return [body.scrollWidth, ...[...body.children].map(({ scrollWidth }) => scrollWidth + margin)];
+}
 
 /** The service marks the links; the mail can't set these attributes. */
 const disguisedIn = (mail: Document): readonly Disguised[] =>
@@ -43,7 +46,7 @@ interface Fit {
 
 export function MailFrame({ email }: { readonly email: ThreadEmail }) {
   const { text } = useWords();
-  const [theme] = useTheme();
+  const look = useLook();
   const { address } = email.from_address;
   // The sender of a forged address must not get the permission of its owner.
   const isProven = email.direction === 'outbound' || email.authentication?.verdict === 'passed';
@@ -100,7 +103,7 @@ export function MailFrame({ email }: { readonly email: ThreadEmail }) {
   const scale = fit === null ? 1 : Math.max(MIN_SCALE, fit.place / fit.mail);
   const query = new URLSearchParams({
     remote: isRemote ? 'allow' : 'block',
-    theme: theme === 'system' ? 'auto' : theme,
+    theme: look,
   });
   return (
     <>

@@ -34,7 +34,8 @@ export function sendMailDocument(
 ): FastifyReply {
   // Mail that sets no colours is text on a background of the reader's choice; all other mail was written for a light one.
   const isLaidOut = safe.madeFrom === 'html' && setsColours(safe.html, safe.sheet);
-  const look = { theme, isLaidOut, scheme: isLaidOut ? 'light' : COLOUR_SCHEMES[theme] };
+  const scheme = isLaidOut ? 'light' : COLOUR_SCHEMES[theme];
+  const look = { theme, isLaidOut, scheme, ground: safe.ground };
   return reply
     .header('content-security-policy', policy(request, allowRemote))
     .header('vary', 'accept, sec-fetch-dest')
@@ -65,16 +66,18 @@ interface Look {
   /** The mail sets colours, so it was laid out with the lines of a browser. */
   readonly isLaidOut: boolean;
   readonly scheme: string;
+  readonly ground: string | null;
 }
 
 /**
- * On a dark page, mail that was written for a light background gets a light sheet, with a margin between its text and the edge. All other
- * mail has the background of the page, and lines up with its surroundings.
+ * On a dark page, mail that was written for a light background gets a light sheet, with a margin between its text and the edge, in the
+ * colour of the mail. All other mail has the background of the page, and lines up with its surroundings.
  */
-function sheet(scheme: string, theme: MailTheme): string {
-  const padding = 'body { padding: 16px }';
+function sheet({ scheme, theme, ground }: Look): string {
+  const padding = 'body { padding: 16px } @media (max-width: 400px) { body { padding: 8px } }';
   if (scheme !== 'light' || theme === 'light') return '';
-  return theme === 'dark' ? padding : `@media (prefers-color-scheme: dark) { ${padding} }`;
+  const color = ground === null ? '' : ` :root { background: ${escapeUTF8(ground)} }`;
+  return theme === 'dark' ? padding + color : `@media (prefers-color-scheme: dark) { ${padding} }`;
 }
 
 /**
@@ -95,23 +98,23 @@ a[data-link-host]::before {
 }`;
 
 /** Few lines of style: the mail's own styles take precedence over most of it. */
-const toDocument = ({ html, sheet: own }: SafeHtmlView, { theme, scheme, isLaidOut }: Look): string =>
+const toDocument = ({ html, sheet: own }: SafeHtmlView, look: Look): string =>
   `<!doctype html>
 <html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="${escapeUTF8(scheme)}">
+<meta name="color-scheme" content="${escapeUTF8(look.scheme)}">
 <title>HTML</title>
 <style>
-:root { color-scheme: ${scheme};${scheme === 'light' ? ' background: Canvas;' : ''} color: CanvasText }
+:root { color-scheme: ${look.scheme};${look.scheme === 'light' ? ' background: Canvas;' : ''} color: CanvasText }
 html, body { margin: 0; padding: 0 }
-body { font: 14px/${isLaidOut ? 'normal' : '1.5'} system-ui, sans-serif; overflow-wrap: break-word }
+body { font: 14px/${look.isLaidOut ? 'normal' : '1.5'} system-ui, sans-serif; overflow-wrap: break-word }
 img { max-width: 100% }
 blockquote { margin: 0 0 0 .5em; padding-left: .75em; border-left: 2px solid GrayText }
 pre { white-space: pre-wrap; overflow-x: auto }
-${sheet(scheme, theme)}
-${marked(scheme)}
+${sheet(look)}
+${marked(look.scheme)}
 </style>
 <style>${own}</style>
 </head>
