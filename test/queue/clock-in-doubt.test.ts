@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { alwaysCertain } from '../helpers/always-certain.ts';
+import { createReportStore } from '../../src/adapters/postgres/receive/delivery-reports.ts';
 import { createSentCopyQueue } from '../../src/adapters/postgres/sent-copies/sent-copies.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
@@ -76,6 +77,28 @@ it('gives nothing up while the clocks of process and database differ', async () 
   clocks.certainMs = 60_000;
   await sql(`update send_queue set account_id = 'default', due_at = now() where email_id = $1`, [id]);
   await waitUntil('it is given up', async () => (await node.read(id)).state === 'failed');
+});
+
+it('looks on for the email of a report while the clock is in doubt, and gives up when the time is certain', async () => {
+  const id = await node.enqueue({ to: ['ada@example.org'] });
+  await sql(
+    `insert into bounce_reports (report_id, account_id, kind, format, message_ids, recipients, reported_at, next_match_at, created_at)
+    values ($1, 'default', 'report', 'dsn', '{}', '[]', now(), now(), now() - interval '31 days')`,
+    [id],
+  );
+  const pool = createTestPool(database, 1);
+  const isLookedFor = async () => {
+    await createReportStore(pool).postponeReport(id);
+    return (await sql('select next_match_at is not null as it from bounce_reports'))[0]?.['it'];
+  };
+  try {
+    await sql(SET_CLOCK, ['40 days']);
+    expect(await isLookedFor()).toBe(true);
+    await sql(SET_CLOCK, ['0']);
+    expect(await isLookedFor()).toBe(false);
+  } finally {
+    await pool.end();
+  }
 });
 
 it('puts the copy of a send off while the clock is in doubt, and gives it up when the time is certain', async () => {

@@ -81,7 +81,7 @@ export async function postponeReport(executor: Executor, reportId: string): Prom
 const POSTPONE = statement(
   'postpone-report',
   `update bounce_reports set next_match_at = case
-      when created_at < now() - make_interval(days => $forDays) then null
+      when created_at < now() - make_interval(days => $forDays) and clock_is_certain() then null
       else now() + least(
         greatest(now() - created_at, make_interval(secs => $minPauseS)), make_interval(secs => $maxPauseS)
       )
