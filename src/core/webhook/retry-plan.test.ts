@@ -35,7 +35,16 @@ describe('the next attempt', () => {
   it('is not put off by Retry-After beyond the last one', () => {
     const failingMs = GIVE_UP_AFTER_MS - 60_000;
     expect(nextDeliveryInMs({ ...failed, failingMs, retryAfterMs: 3_600_000 })).toBe(60_000);
-    expect(nextDeliveryInMs({ ...failed, failingMs: GIVE_UP_AFTER_MS, retryAfterMs: 1000 })).toBeNull();
+    const last = { ...failed, attempts: 4, failingMs: GIVE_UP_AFTER_MS, retryAfterMs: 1000 };
+    expect(nextDeliveryInMs(last)).toBeNull();
+  });
+
+  it('comes also after three days when there were few attempts, as after a jump of the clock', () => {
+    const failingMs = 200 * GIVE_UP_AFTER_MS;
+    expect(nextDeliveryInMs({ ...failed, attempts: 2, failingMs })).toBe(20_000);
+    expect(nextDeliveryInMs({ ...failed, attempts: 11, failingMs })).toBe(28_800_000);
+    expect(nextDeliveryInMs({ ...failed, attempts: 12, failingMs })).toBeNull();
+    expect(nextDeliveryInMs({ ...failed, attempts: 3, failingMs, retryAfterMs: 7000 })).toBe(7000);
   });
 });
 
