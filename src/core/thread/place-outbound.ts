@@ -35,7 +35,7 @@ export interface PlacementFacts {
   readonly thread: { readonly id: string; readonly accountId: string } | null;
   /** Its newest email; null when it has none. */
   readonly newest: Parent | null;
-  /** The thread that holds the Message-ID `inReplyTo`, seen or merely referenced; null when it is unknown. */
+  /** The thread of the Message-ID `inReplyTo`, or of the email that has it; null when it is unknown, or only named by others. */
   readonly inReplyToThreadId: string | null;
   /** The Message-ID of the email `inReplyTo` as its header writes it; null when that email was never seen. */
   readonly inReplyToWritten: MessageId | null;

@@ -4,6 +4,7 @@
  */
 import type { OutboundRecord } from '../../../app/send/outbound-ports.ts';
 import { sentAutomatic } from '../../../core/delivery/automatic.ts';
+import { meetingKeysOf } from '../../../core/thread/meeting-points.ts';
 import { toStorableJson } from '../../../core/storable-text.ts';
 import { learnAddresses } from '../customers/customer-addresses.ts';
 import { markToRelink } from '../customers/customer-links.ts';
@@ -96,7 +97,15 @@ function toRow(record: LinkedRecord, raws: RawMessages) {
   const automatic = autoSubmitted ? sentAutomatic(autoSubmitted) : null;
   const writtenBy = automatic === null ? 'person' : 'machine';
   const email = toEmailRow(
-    { ...record, direction: 'outbound', writtenBy, subjectKey, automatic, choice },
+    {
+      ...record,
+      direction: 'outbound',
+      meetingKeys: meetingKeysOfSend(record),
+      writtenBy,
+      subjectKey,
+      automatic,
+      choice,
+    },
     raws,
   );
   return Object.assign(email, toOutcomeRow(record), toQueueRow(record.queue), {
@@ -104,6 +113,26 @@ function toRow(record: LinkedRecord, raws: RawMessages) {
     company_id: companyId,
     is_by_person: record.isByPerson,
   });
+}
+
+/**
+ * A send meets others by its first recipient alone: an answer to it names its own Message-ID, and so where a caller puts it into a thread each
+ * link leads there or does not.
+ */
+export function meetingKeysOfSend({
+  messageId,
+  inReplyTo,
+  references,
+  from,
+  to,
+  cc,
+  bcc,
+}: OutboundRecord): readonly string[] {
+  if (inReplyTo.length + references.length === 0) return [];
+  return meetingKeysOf(
+    { suggested: null, from: [], recipients: [...to, ...cc, ...bcc], messageId },
+    from,
+  ).slice(0, 1);
 }
 
 const RECIPIENTS = '(r.to_addresses || r.cc_addresses || r.bcc_addresses)';

@@ -81,7 +81,7 @@ function toParent(row: ParentJson | null): Parent | null {
 const PLACEMENT_FACTS = statement(
   'placement-facts',
   `select t.id as thread_id, t.account_id as thread_account_id, ${parentOf('n')} as newest,
-    m.thread_id as in_reply_to_thread_id, ${parentOf('p')} as parent
+    coalesce(m.thread_id, p.thread_id) as in_reply_to_thread_id, ${parentOf('p')} as parent
   from (select $inReplyTo::text as message_id) named
   left join email_threads t on t.id = ${threadIdOf('$threadId::uuid')}
   left join lateral (
