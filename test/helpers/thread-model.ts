@@ -4,7 +4,7 @@
  * from docs/decisions/0007 and 0016; one step takes some microseconds.
  */
 import { createModelDecisions, type ModelDecision } from './thread-model-decisions.ts';
-import { idOfPoint } from '../../src/core/thread/meeting-points.ts';
+import { idOfPoint, pointOf } from '../../src/core/thread/meeting-points.ts';
 import { createState, groupAll, partition, type ModelEmail } from './thread-model-state.ts';
 
 export interface ModelReceive {
@@ -25,7 +25,7 @@ export interface ModelSend {
   readonly keys: readonly string[];
   /** The nth email, whose thread the caller names for the send; null: the send names no thread. */
   readonly thread: number | null;
-  /** The Message-ID that it answers, when it names no thread; it begins a conversation when no email has that. */
+  /** The Message-ID that it answers, when it names no thread; it begins a conversation when no email has that, nor a point where it meets others. */
   readonly answered: string | null;
   readonly customer: string | null;
   readonly date: Date;
@@ -134,7 +134,12 @@ export function createThreadModel(): ThreadModel {
     const [oldest] = emails
       .filter(({ messageIds }) => messageIds.includes(answered ?? ''))
       .toSorted((a, b) => a.date.getTime() - b.date.getTime());
-    const requested = chosen ?? owners.get(answered ?? '') ?? places.get(oldest?.id ?? '') ?? null;
+    const requested =
+      chosen ??
+      owners.get(answered ?? '') ??
+      places.get(oldest?.id ?? '') ??
+      owners.get(pointOf(answered ?? '', keys[0] ?? '')) ??
+      null;
     const beside = emails.find(
       ({ id, messageIds }) =>
         places.get(id) === requested && (chosen !== null || messageIds.includes(answered ?? '')),

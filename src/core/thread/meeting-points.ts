@@ -10,7 +10,7 @@
 import { createHash } from 'node:crypto';
 import { addrSpec } from '../address/address.ts';
 import type { Address } from '../address/address.ts';
-import { isTelling, type MessageId } from '../message/message-id.ts';
+import { isTelling } from '../message/message-id.ts';
 import { isOwnFor } from '../message/suggested-counterparty.ts';
 
 export interface Correspondents {
@@ -20,7 +20,8 @@ export interface Correspondents {
   readonly from: readonly Address[];
   /** The first ones are the nearest. */
   readonly recipients: readonly Address[];
-  readonly messageId: MessageId;
+  /** Of an email without any person. */
+  readonly messageId: string;
 }
 
 /** Each is a point for each Message-ID that the email names. */
@@ -59,6 +60,26 @@ export const pointOf = (messageId: string, key: string): string => messageId + S
 
 /** The Message-ID of a point; a Message-ID itself is returned as it is. */
 export const idOfPoint = (name: string): string => name.split(SEPARATOR, 1)[0] ?? name;
+
+/**
+ * The key of an email that is sent from here. One alone, so that where a caller puts it into a thread, what it answers leads there or does
+ * not; its recipients' answers name its own Message-ID.
+ */
+export function meetingKeyOfSend({
+  from,
+  to,
+  cc,
+  bcc,
+}: {
+  readonly from: Address;
+  readonly to: readonly Address[];
+  readonly cc: readonly Address[];
+  readonly bcc: readonly Address[];
+}): string {
+  const recipients = [...to, ...cc, ...bcc];
+  const [key = ''] = meetingKeysOf({ suggested: null, from: [], recipients, messageId: '' }, from);
+  return key;
+}
 
 /** The Message-IDs of an email that it makes known. */
 export const madeKnownBy = <Id extends string>({

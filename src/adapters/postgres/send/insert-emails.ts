@@ -4,7 +4,7 @@
  */
 import type { OutboundRecord } from '../../../app/send/outbound-ports.ts';
 import { sentAutomatic } from '../../../core/delivery/automatic.ts';
-import { meetingKeysOf } from '../../../core/thread/meeting-points.ts';
+import { meetingKeyOfSend } from '../../../core/thread/meeting-points.ts';
 import { toStorableJson } from '../../../core/storable-text.ts';
 import { learnAddresses } from '../customers/customer-addresses.ts';
 import { markToRelink } from '../customers/customer-links.ts';
@@ -115,25 +115,8 @@ function toRow(record: LinkedRecord, raws: RawMessages) {
   });
 }
 
-/**
- * A send meets others by its first recipient alone: an answer to it names its own Message-ID, and so where a caller puts it into a thread each
- * link leads there or does not.
- */
-export function meetingKeysOfSend({
-  messageId,
-  inReplyTo,
-  references,
-  from,
-  to,
-  cc,
-  bcc,
-}: OutboundRecord): readonly string[] {
-  if (inReplyTo.length + references.length === 0) return [];
-  return meetingKeysOf(
-    { suggested: null, from: [], recipients: [...to, ...cc, ...bcc], messageId },
-    from,
-  ).slice(0, 1);
-}
+export const meetingKeysOfSend = (record: OutboundRecord): readonly string[] =>
+  record.inReplyTo.length + record.references.length === 0 ? [] : [meetingKeyOfSend(record)];
 
 const RECIPIENTS = '(r.to_addresses || r.cc_addresses || r.bcc_addresses)';
 const COUNTERPARTIES = counterparties(`'outbound'`, 'r.from_address', RECIPIENTS);

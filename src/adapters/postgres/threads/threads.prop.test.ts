@@ -18,7 +18,7 @@ import { createThreadModel, type ModelStep } from '../../../../test/helpers/thre
 import type { InboundRecord } from '../../../app/receive/inbound-ports.ts';
 import { ServiceError } from '../../../core/errors.ts';
 import type { MessageId } from '../../../core/message/message-id.ts';
-import { meetingKeysOf } from '../../../core/thread/meeting-points.ts';
+import { meetingKeyOfSend, meetingKeysOf } from '../../../core/thread/meeting-points.ts';
 import { linksOf } from '../../../core/thread/place-inbound.ts';
 import { placeOutbound } from '../../../core/thread/place-outbound.ts';
 import { createMessageStore, openMailStores } from '../../../../test/helpers/mail-stores.ts';
@@ -208,11 +208,13 @@ function createWorld(accountId: string, mayBeNamed = true) {
     );
     if (named.length > 0 && !mayBeNamed) return null;
     sent.add(own);
+    const to = [addressOf(`k${own % KEYS.length}`)];
     const query = {
       accountId,
       defaultAccountId: accountId,
       threadId: thread === null ? null : await threadOf(thread),
       inReplyTo: inReplyTo === null ? null : nameOf(inReplyTo),
+      meetingKey: meetingKeyOfSend(outboundRecord({ to })),
     };
     const placement = placeOutbound(query, await messages.readPlacementFacts(query), uuidv7());
     const parent = placement.parent;
@@ -224,7 +226,7 @@ function createWorld(accountId: string, mayBeNamed = true) {
       inReplyTo: parent === null ? [] : [parent.messageId],
       references: parent === null ? [] : [...parent.references, parent.messageId],
       customerId: whose === null ? null : CUSTOMERS[whose]!,
-      to: [addressOf(`k${own % KEYS.length}`)],
+      to,
     });
     await messages.recordOutbound(record);
     emails.push(record.id);
