@@ -31,8 +31,6 @@ export function actAsKey(application: Application, keyId: string): Application {
     sendDraft: (request, folder) =>
       application.sendDraft({ ...request, read: (draft) => namedDraft(request.read(draft)) }, folder),
     changeSend: (id, version, change, folder) => application.changeSend(id, version, change, folder, keyId),
-    registerCustomer: (request) => application.registerCustomer(named(request)),
-    changeCustomerAddress: (request) => application.changeCustomerAddress(named(request)),
     changeThread: (id, change) => application.changeThread(id, named(change)),
     markThread: (id, mark) => application.markThread(id, mark, keyId),
     // These record no author: it says whose share of the reading processes they use.

@@ -1,7 +1,6 @@
 /**
  * The operations of the service, as its edges (HTTP, CLI, listeners) see them. service/create-application.ts builds one.
  */
-import type { AddressUseCases } from './addresses/use-cases.ts';
 import type { CustomerUseCases } from './customers/use-cases.ts';
 import type { DraftUseCases } from './drafts/use-cases.ts';
 import type { EmailUseCases } from './emails/use-cases.ts';
@@ -25,7 +24,6 @@ export interface Application
     DraftUseCases,
     ReceiveUseCases,
     CustomerUseCases,
-    AddressUseCases,
     ErasureUseCases,
     ThreadUseCases,
     UnsubscribeUseCases {

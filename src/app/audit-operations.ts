@@ -1,9 +1,9 @@
 /** The operations that are not declared yet (see platform/operation/), logged as acts of operators. */
 import type { Application } from './application.ts';
 import { recordAct, type ActPorts, type LoggedAct, type Fields, type HttpActor } from './audit/record-act.ts';
-import { changedFields, toRegistrationFields } from './audited-fields.ts';
 import type { Erased, Erasure } from './erase/erasure-ports.ts';
 import type { PersonRequest } from './erase/erase-people.ts';
+import type { ThreadChange } from './threads/thread-record-ports.ts';
 import type { SecurityEvent } from './base/security-log.ts';
 
 /** The acts of operators, with the fields that their actor adds. */
@@ -11,7 +11,7 @@ export type Operations = {
   /** In the name of the actor whose request it is. */
   requestErasure(request: Omit<PersonRequest, 'requestedBy'>): Promise<Erasure>;
   checkErasure(request: Omit<PersonRequest, 'requestedBy'>): Promise<Erased>;
-} & Pick<Application, 'changeSend' | 'registerCustomer' | 'changeCustomerAddress' | 'changeThread'>;
+} & Pick<Application, 'changeSend' | 'changeThread'>;
 
 /** The same operations, logged as acts of this actor. */
 export function auditOperations(application: Application, ports: ActPorts, actor: HttpActor): Operations {
@@ -50,28 +50,6 @@ export function auditOperations(application: Application, ports: ActPorts, actor
         await folder.remove();
       }
     },
-    registerCustomer: (request) =>
-      act(
-        'customer.registered',
-        { customerId: request.customerId },
-        {
-          before: async () =>
-            toRegistrationFields(await application.readCustomerRegistration(request.customerId)),
-          work: () => application.registerCustomer(request),
-          after: ({ registration, relinked }) => ({ ...toRegistrationFields(registration), relinked }),
-        },
-      ),
-    changeCustomerAddress: (request) =>
-      act(
-        'customer.registered',
-        { customerId: request.customerId },
-        {
-          before: async () =>
-            toRegistrationFields(await application.readCustomerRegistration(request.customerId)),
-          work: () => application.changeCustomerAddress(request),
-          after: ({ registration, relinked }) => ({ ...toRegistrationFields(registration), relinked }),
-        },
-      ),
     changeThread: (threadId, change) =>
       act(
         'thread.changed',
@@ -95,3 +73,9 @@ export function auditOperations(application: Application, ports: ActPorts, actor
 /** The actor's name in a record that is kept. */
 const nameOf = ({ credential, key }: HttpActor): string =>
   key?.kind === 'key' ? `key ${key.id}` : `secret ${credential}`;
+
+function changedFields({ version: _version, authorKeyId: _key, ...change }: ThreadChange): readonly string[] {
+  return Object.entries(change).flatMap(([field, value]) =>
+    value === undefined || (Array.isArray(value) && value.length === 0 && field !== 'labels') ? [] : [field],
+  );
+}

@@ -5,15 +5,7 @@ import type { AccountsPorts } from '../platform/operation/seen-accounts.ts';
 
 type AccountLists = Pick<
   Application,
-  | 'listThreads'
-  | 'listEmails'
-  | 'countFolders'
-  | 'listAssignees'
-  | 'listDrafts'
-  | 'listRefusedMerges'
-  | 'listEvents'
-  | 'streamEvents'
-  | 'completeAddresses'
+  'listThreads' | 'listEmails' | 'listDrafts' | 'listRefusedMerges' | 'listEvents' | 'streamEvents'
 >;
 
 /** The lists, refusing unknown accounts; a configured account costs nothing. */
@@ -34,14 +26,6 @@ export function refuseUnknownAccounts(
       await check(request.accountId);
       return lists.listEmails(request);
     },
-    async countFolders(query) {
-      await check(query.accountId);
-      return lists.countFolders(query);
-    },
-    async listAssignees(filter) {
-      await check(filter.accountId);
-      return lists.listAssignees(filter);
-    },
     async listDrafts(request) {
       await check(request.accountId);
       return lists.listDrafts(request);
@@ -57,10 +41,6 @@ export function refuseUnknownAccounts(
     async streamEvents(request, signal) {
       await check(request.accountId);
       return lists.streamEvents(request, signal);
-    },
-    async completeAddresses(request) {
-      await check(request.accountId);
-      return lists.completeAddresses(request);
     },
   };
 }

@@ -237,15 +237,7 @@ export function limitToAccounts(
     receiveMessage: (request, folder) =>
       taking(folder, ownReceipt(request), (own) => application.receiveMessage(own, folder)),
 
-    completeAddresses: async (request) => application.completeAddresses(within(request)),
-
-    readCustomer: (request) => application.readCustomer({ ...request, within: accounts }),
-    listCustomers: (request) => application.listCustomers({ ...request, within: accounts }),
     // Customers have mail of all accounts.
-    readCustomerRegistration: refuse,
-    registerCustomer: refuse,
-    changeCustomerAddress: refuse,
-    listAmbiguousClaims: refuse,
     listAmbiguousEmails: refuse,
 
     async readThreadPage(request) {
@@ -261,8 +253,6 @@ export function limitToAccounts(
       return application.readThread(id, known);
     },
     listThreads: async (request) => application.listThreads(within(request)),
-    listAssignees: async (filter) => application.listAssignees(within(filter)),
-    countFolders: async (query) => application.countFolders(within(query)),
     async markThread(id, mark) {
       await requireThread(id);
       return application.markThread(id, mark);

@@ -1,5 +1,13 @@
 /** Every declared operation of the API, and what they stand on. */
 import type { Operation } from '../platform/operation/declaration.ts';
+import { addressOperations } from './addresses/operations.ts';
+import type { AddressUseCases } from './addresses/use-cases.ts';
+import type { Customers } from './customers/customers.ts';
+import { customerOperations } from './customers/operations.ts';
+import type { AssigneeReader } from './threads/assignee-ports.ts';
+import { assigneeOperations } from './threads/assignee-operations.ts';
+import type { FolderCounter } from './threads/folder-counts-ports.ts';
+import { folderOperations } from './threads/folder-operations.ts';
 import { auditOperations } from './audit/operations.ts';
 import type { AuditLog } from './audit/audit-ports.ts';
 import type { Clock } from './base/basics.ts';
@@ -36,10 +44,14 @@ import type { Webhooks } from './webhooks/webhooks.ts';
 
 export interface OperationDeps {
   readonly accountOf: AccountOf;
+  readonly addresses: AddressUseCases;
+  readonly assignees: AssigneeReader;
   readonly auditLog: Pick<AuditLog, 'list'>;
   readonly clock: Clock;
+  readonly customers: Customers;
   readonly decisions: Decisions;
   readonly deletions: Deletions;
+  readonly folders: FolderCounter;
   readonly guard: Pick<ClockGuard, 'measure' | 'trust'>;
   readonly imports: Pick<ImportLog, 'list'>;
   readonly keys: Keys;
@@ -56,6 +68,8 @@ export interface OperationDeps {
 }
 
 export const OPERATIONS: readonly Operation<OperationDeps>[] = [
+  ...folderOperations,
+  ...assigneeOperations,
   ...decisionOperations,
   ...templateOperations,
   ...sendOperations,
@@ -66,6 +80,8 @@ export const OPERATIONS: readonly Operation<OperationDeps>[] = [
   ...unsubscribeOperations,
   ...mailboxOperations,
   ...sentCopyOperations,
+  ...customerOperations,
+  ...addressOperations,
   ...webhookOperations,
   ...keyOperations,
   ...auditOperations,

@@ -286,10 +286,10 @@ export function createApplication(
     waiting: createWaitingSends(callers),
     readEmail: reads.readEmail,
   });
+  const customers = createCustomers(createCustomerStore(callers, parts.patient, reading));
   // Their writes are work for the loops.
   const writing = followedBy(watch.soon, {
     ...createThreadChangeActs(createThreadChanges(callers), threadPages),
-    ...createCustomers(createCustomerStore(callers, parts.patient, reading)),
     ...createErasures({
       erasures: createErasureStore(callers, parts.patient),
       accounts: parts.accounts.values(),
@@ -314,6 +314,7 @@ export function createApplication(
     ...threads,
     ...createThreadPageReads(threadPages),
     ...createPlacementReads(createPlacementStore(callers)),
+    listAmbiguousEmails: customers.listAmbiguousEmails,
     previewReply,
     checkReply,
     checkSend: check,
@@ -324,11 +325,8 @@ export function createApplication(
       ...threads,
       ...reads,
       ...events,
-      ...createFolderCounter(reading),
-      ...createAssigneeReader(callers),
       ...drafts,
       ...createRefusedMerges(createRefusedMergeStore(callers)),
-      ...createAddresses(createKnownAddresses(reading), parts.accounts),
     }),
     checkReadiness: () =>
       checkReadiness({
@@ -342,10 +340,14 @@ export function createApplication(
   };
   const deps: OperationDeps = {
     accountOf,
+    addresses: createAddresses(createKnownAddresses(reading), parts.accounts),
+    assignees: createAssigneeReader(callers),
     auditLog: createAuditLog(callers),
     clock,
+    customers,
     decisions: createDecisions(createThreadDecisions(callers), parts.ids),
     deletions,
+    folders: createFolderCounter(reading),
     guard,
     imports: createImportLog(callers),
     keys: createKeys({ store: createKeyStore(callers), clock, ids: parts.ids }),

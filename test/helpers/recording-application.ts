@@ -5,7 +5,6 @@
 import { Readable } from 'node:stream';
 import type { Application } from '../../src/app/application.ts';
 import type { CustomerEmailsRequest } from '../../src/app/emails/use-cases.ts';
-import type { RegistrationRequest } from '../../src/app/customers/use-cases.ts';
 import type { CheckedEmail, SendRequest } from '../../src/app/send/use-cases.ts';
 import type { SpoolFolder } from '../../src/app/files/file-ports.ts';
 import { toEmailsJson, toListingJson } from './emails-json.ts';
@@ -28,14 +27,7 @@ import {
   sampleVariant,
   toSampleSend,
 } from './sample-emails.ts';
-import {
-  sampleUnsubscribe,
-  sampleRegistration,
-  sampleClaim,
-  sampleEventId,
-  sampleEvent,
-  sampleErasure,
-} from './sample-records.ts';
+import { sampleUnsubscribe, sampleEventId, sampleEvent, sampleErasure } from './sample-records.ts';
 
 const sampleChecked: CheckedEmail = {
   queued: false,
@@ -59,7 +51,6 @@ export interface RecordingApplication extends Application {
   readonly keys: string[];
   readonly threadReads: string[];
   readonly customerReads: CustomerEmailsRequest[];
-  readonly registrations: RegistrationRequest[];
   /** Every stream given out, to check that none is left open. */
   readonly streams: Readable[];
 }
@@ -69,7 +60,6 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
   const keys: string[] = [];
   const threadReads: string[] = [];
   const customerReads: CustomerEmailsRequest[] = [];
-  const registrations: RegistrationRequest[] = [];
   const streams: Readable[] = [];
   const open = (bytes: Buffer): Readable => {
     const stream = Readable.from([bytes], { objectMode: false });
@@ -86,7 +76,6 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
     keys,
     threadReads,
     customerReads,
-    registrations,
     streams,
     sendMessage,
     async sendOnce(key, request, folder) {
@@ -144,44 +133,6 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
       customerReads.push(request);
       return { emails: toEmailsJson([sampleEmail]), nextCursor: null };
     },
-    completeAddresses: async () => [
-      {
-        address: 'ann@example.org',
-        name: 'Ann',
-        customerId: IDS.customer,
-        customerName: 'Example GmbH',
-        isWrittenTo: true,
-        lastAt: sampleEmail.date,
-        isSuppressed: false,
-      },
-    ],
-    readCustomer: async () => ({
-      ...sampleRegistration,
-      counts: { emailsInbound: 3, emailsOutbound: 4, threadsOpen: 1, threadsDone: 2 },
-      firstActivityAt: sampleEmail.date,
-      lastActivityAt: sampleEmail.date,
-    }),
-    listCustomers: async () => ({
-      customers: [
-        {
-          customerId: IDS.customer,
-          name: 'Example GmbH',
-          companyId: null,
-          lastActivityAt: sampleEmail.date,
-        },
-      ],
-      nextCursor: null,
-    }),
-    readCustomerRegistration: async () => sampleRegistration,
-    registerCustomer: async (request) => {
-      registrations.push(request);
-      return { registration: sampleRegistration, relinked: { linked: 3, moved: 2, unlinked: 1 } };
-    },
-    changeCustomerAddress: async () => ({
-      registration: sampleRegistration,
-      relinked: { linked: 3, moved: 2, unlinked: 1 },
-    }),
-    listAmbiguousClaims: async () => ({ claims: [sampleClaim], nextCursor: null }),
     listAmbiguousEmails: async () => ({
       emails: { kind: 'whole', json: JSON.stringify(toListingJson(sampleListing)) },
       nextCursor: null,
@@ -205,14 +156,6 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
       return sampleDetail;
     },
     explainPlacement: async () => samplePlacement,
-    listAssignees: async () => [{ id: sampleRecord.assignee ?? '', name: 'Ada' }],
-    countFolders: async () => ({
-      threads: { open: 3, unread: 1, unanswered: 2, undelivered: 1, done: 1000, mine: 0, unassigned: 2 },
-      emails: { received: 1000, sent: 7, scheduled: 1, queued: 1, deferred: 0, failed: 0, unknown: 0 },
-      drafts: 2,
-      labels: [{ label: 'Angebot', open: 3 }],
-      accounts: [{ accountId: 'main', open: 3, unread: 1, unanswered: 2 }],
-    }),
     listRefusedMerges: async () => ({ refusedMerges: [sampleRefused], nextCursor: null }),
     readThreadPage: async () => ({ thread: sampleRecord, emails: [sampleThreadEmail], nextCursor: null }),
     changeThread: async () => sampleRecord,

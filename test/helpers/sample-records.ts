@@ -1,7 +1,6 @@
 /** Results of use cases other than emails, for tests of the HTTP edge: accounts, customers, events, keys. */
 import type { Erasure } from '../../src/app/erase/erasure-ports.ts';
 import type { FeedEvent } from '../../src/app/events/event-ports.ts';
-import type { AmbiguousRule, CustomerRegistration } from '../../src/app/customers/customer-ports.ts';
 import type { Unsubscribe } from '../../src/app/unsubscribes/unsubscribe-ports.ts';
 import { IDS } from './sample-emails.ts';
 
@@ -12,37 +11,6 @@ export const sampleUnsubscribe: Unsubscribe = {
   address: 'ann@example.com',
   emailId: '0198c0de-0000-7000-8000-00000000aaab',
   unsubscribedAt: new Date('2026-03-01T12:00:00Z'),
-};
-
-export const sampleRegistration: CustomerRegistration = {
-  name: 'Example GmbH',
-  companyId: null,
-  addresses: [
-    {
-      address: 'ann@example.org',
-      origin: 'registered',
-      accountIds: null,
-      status: 'decides',
-      otherCustomerIds: [],
-    },
-    {
-      address: 'bob@example.org',
-      origin: 'learned',
-      accountIds: null,
-      status: 'ambiguous',
-      otherCustomerIds: [IDS.thread],
-    },
-  ],
-  domains: [{ domain: '*.example.org', status: 'decides', otherCustomerIds: [] }],
-  isComplete: true,
-};
-
-export const sampleClaim: AmbiguousRule = {
-  kind: 'address',
-  value: 'bob@example.org',
-  customerIds: [IDS.customer, IDS.thread],
-  customerCount: 2,
-  emailCount: 7,
 };
 
 export const sampleEventId = '0000512c00000001';

@@ -41,6 +41,27 @@ export interface CustomerRegistration {
   readonly isComplete: boolean;
 }
 
+export interface AddressChange {
+  readonly customerId: string;
+  readonly address: string;
+  readonly act: 'register' | 'remove';
+}
+
+/** The registration to make for a customer, as given. */
+export interface RegistrationRequest {
+  /** UUIDs, lower-case. */
+  readonly customerId: string;
+  /** undefined: unchanged. */
+  readonly name: string | null | undefined;
+  /** undefined: unchanged. */
+  readonly companyId: string | null | undefined;
+  /** New ones as text; claims as they were read. */
+  readonly addresses: readonly (string | AddressClaim)[];
+  readonly domains: readonly (string | DomainClaim)[];
+  /** What the answer said that the lists were read from; null: the caller does not say. */
+  readonly isComplete: boolean | null;
+}
+
 /** A customer with everything that is known of it. */
 export interface CustomerRecord extends CustomerRegistration {
   /** Listed emails and threads; each counted up to MAX_COUNTED. */

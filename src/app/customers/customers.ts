@@ -9,26 +9,32 @@ import {
   readDomainRule,
 } from '../../core/customer/rules.ts';
 import { isClaim, refuseIncomplete, refuseOtherClaims } from './given-back.ts';
-import type { AmbiguousEmailsRequest, CustomerUseCases } from './use-cases.ts';
-import { createCursorForm, PLACE_CURSOR, readPage, UUID } from '../base/paging.ts';
-import type { RuleKey, CustomerPlace, CustomerSearch, CustomerStore } from './customer-ports.ts';
+import { keyIdOf, type Caller } from '../../core/keys/caller.ts';
+import type { AmbiguousEmailsRequest } from './use-cases.ts';
+import type { EmailsPage } from '../emails/use-cases.ts';
+import { createCursorForm, PLACE_CURSOR, readPage, UUID, type PageRequest } from '../base/paging.ts';
+import type {
+  AddressChange,
+  RegistrationRequest,
+  RuleKey,
+  CustomerPlace,
+  CustomerSearch,
+  CustomerStore,
+} from './customer-ports.ts';
 
-type Customers = Pick<
-  CustomerUseCases,
-  | 'readCustomer'
-  | 'listCustomers'
-  | 'readCustomerRegistration'
-  | 'registerCustomer'
-  | 'changeCustomerAddress'
-  | 'listAmbiguousClaims'
-  | 'listAmbiguousEmails'
->;
+export type Customers = ReturnType<typeof createCustomers>;
 
-export function createCustomers(store: CustomerStore): Customers {
+export function createCustomers(store: CustomerStore) {
   return {
-    readCustomer: ({ customerId, within = null }) => store.readCustomer(customerId, within),
+    /** An unknown customer has nothing. `within`: only the mail of these accounts; null: of all. */
+    read: (customerId: string, within: readonly string[] | null) => store.readCustomer(customerId, within),
 
-    async listCustomers({ q, within = null, ...request }) {
+    /** By name, those without one last. `q`: as typed; null: all. Throws `invalid_cursor`. */
+    async list({
+      q,
+      within,
+      ...request
+    }: PageRequest & { readonly q: string | null; readonly within: readonly string[] | null }) {
       const search = q === null ? null : toSearch(q);
       const { items, nextCursor } = await readPage(
         CUSTOMER_CURSOR,
@@ -39,10 +45,15 @@ export function createCustomers(store: CustomerStore): Customers {
       return { customers: items, nextCursor };
     },
 
-    readCustomerRegistration: (customerId) => store.readRegistration(customerId),
+    registration: (customerId: string) => store.readRegistration(customerId),
 
-    async registerCustomer(request) {
-      const { customerId, name, companyId, addresses, domains, authorKeyId = null } = request;
+    /**
+     * Replaces everything that is registered for a customer and links past mail by it; what sends taught stays. Throws `invalid_address`,
+     * `invalid_domain`, `header_injection`, `public_domain`, `too_many_entries`; for lists that were read `list_incomplete`, and
+     * `invalid_request` when an entry differs from what is stored.
+     */
+    async register(caller: Caller, request: RegistrationRequest) {
+      const { customerId, name, companyId, addresses, domains } = request;
       refuseIncomplete(request);
       const rules = parseCustomerRules(
         // What was learned stays in any case.
@@ -51,24 +62,29 @@ export function createCustomers(store: CustomerStore): Customers {
       );
       const shown = typeof name === 'string' ? toCustomerName(name) : name;
       const relinked = await store.replaceRegistration(customerId, rules, companyId, shown, {
-        keyId: authorKeyId,
+        keyId: keyIdOf(caller),
         check: (stored) => refuseOtherClaims(request, stored),
       });
       return { registration: await store.readRegistration(customerId), relinked };
     },
 
-    async changeCustomerAddress({ customerId, address, act, authorKeyId = null }) {
+    /**
+     * Registers one address, or removes it, registered or learned, so that sends do not teach it again. Throws
+     * `invalid_address`, `header_injection`.
+     */
+    async changeAddress(caller: Caller, { customerId, address, act }: AddressChange) {
       const rule = readAddressRule(address, 'address');
-      const relinked = await store.changeAddress(customerId, rule, act, authorKeyId);
+      const relinked = await store.changeAddress(customerId, rule, act, keyIdOf(caller));
       return { registration: await store.readRegistration(customerId), relinked };
     },
 
-    async listAmbiguousClaims(request) {
+    /** Addresses and domains that several customers claim. Throws `invalid_cursor`. */
+    async ambiguousClaims(request: PageRequest) {
       const { items, nextCursor } = await readPage(RULE_CURSOR, request, store.listAmbiguous, (last) => last);
       return { claims: items, nextCursor };
     },
 
-    async listAmbiguousEmails(request) {
+    async listAmbiguousEmails(request: AmbiguousEmailsRequest): Promise<EmailsPage> {
       const { limit, cursor } = request;
       const after = PLACE_CURSOR.parse(cursor);
       const { emails, next } = await store.listAmbiguousEmails({ rule: readRule(request), limit, after });

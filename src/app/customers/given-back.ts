@@ -4,8 +4,12 @@
  */
 import { invalidRequest, ServiceError } from '../../core/errors.ts';
 import { normaliseAddress } from '../../core/customer/rules.ts';
-import type { AddressClaim, CustomerRegistration, DomainClaim } from './customer-ports.ts';
-import type { RegistrationRequest } from './use-cases.ts';
+import type {
+  AddressClaim,
+  CustomerRegistration,
+  DomainClaim,
+  RegistrationRequest,
+} from './customer-ports.ts';
 
 /** As text: an entry to register. As a claim: an entry as it was read. */
 export const isClaim = <T extends object>(entry: string | T): entry is T => typeof entry !== 'string';

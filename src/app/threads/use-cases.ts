@@ -2,10 +2,8 @@
 import type { SearchParts } from '../../core/search/query.ts';
 import type { PageRequest } from '../base/paging.ts';
 import type { ExplainedPlacement } from './placement-facts.ts';
-import type { Assignee } from './assignee-ports.ts';
 import type { AccountFilter } from '../base/account-filter.ts';
 import type { RefusedMerge } from './refused-merge-ports.ts';
-import type { FolderCounts, FolderCountsQuery } from './folder-counts-ports.ts';
 import type { ThreadChange, ThreadEmail, ThreadRecord } from './thread-record-ports.ts';
 import type { ThreadEmails, ThreadFilter, ThreadListing, ThreadMark } from './thread-list-ports.ts';
 
@@ -62,10 +60,6 @@ export interface ThreadUseCases {
   readThread(threadId: string, known: string | null): Promise<ThreadEmails>;
   /** Newest activity first. Throws `invalid_cursor`, `unknown_account`. */
   listThreads(request: ThreadsRequest): Promise<ThreadsPage>;
-  /** The counts of the folders that a page shows. Throws `unknown_account`. */
-  countFolders(query: FolderCountsQuery): Promise<FolderCounts>;
-  /** To whom threads can be assigned. Throws `unknown_account`. */
-  listAssignees(filter: AccountFilter): Promise<readonly Assignee[]>;
   /** Marks the received emails that a thread has now. Throws `thread_not_found`. */
   markThread(threadId: string, mark: 'read' | 'unread', keyId?: string | null): Promise<ThreadMark>;
   /** Refused merges, newest first. Throws `invalid_cursor`, `unknown_account`. */

@@ -64,6 +64,15 @@ it('forms of an object that can not be told apart are refused at once', () => {
   expect(() => toJson({ anyOf: [Part, Whole] })).toThrow(TypeError);
 });
 
+it('forms are told apart by their JSON type', () => {
+  const entries = { type: 'array', items: { anyOf: [{ type: 'string' }, Part] } };
+  const read = fromJson({ entries });
+  expect(read({ entries: ['a', { part_id: 'B', p95_ms: 1 }] })).toEqual({
+    entries: ['a', { partId: 'b', p95Ms: 1 }],
+  });
+  expect(toJson(entries)(['a', { partId: 'b', p95Ms: 1 }])).toEqual(['a', { part_id: 'b', p95_ms: 1 }]);
+});
+
 it('types follow the schema', () => {
   expectTypeOf<Value<typeof Whole>['madeAt']>().toEqualTypeOf<Date>();
   expectTypeOf<Value<typeof Whole>['accountIds']>().toEqualTypeOf<'*' | readonly string[]>();

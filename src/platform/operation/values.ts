@@ -90,10 +90,26 @@ const unlessNull =
   (value) =>
     value === null ? null : convert(value);
 
-/** The only form besides null; undefined: there are several. */
-function onlyForm({ anyOf = [] }: Schema): Schema | undefined {
-  const forms = anyOf.filter((form) => (form as Schema).type !== 'null');
-  return forms.length === 1 ? (forms[0] as Schema) : undefined;
+/** Converts by the form that has the JSON type of the value. Throws TypeError for forms that can't be told apart so. */
+function byForm(forms: readonly unknown[], convertOf: (form: Schema) => Convert): Convert {
+  const converts = new Map<string, Convert>();
+  for (const form of forms as readonly Schema[]) {
+    for (const type of [form.type].flat() as string[]) {
+      const known = converts.get(type);
+      const convert = convertOf(form);
+      if (known !== undefined && (known !== asIs || convert !== asIs))
+        throw new TypeError(`two forms of a value are of the type ${type}`);
+      converts.set(type, convert);
+    }
+  }
+  if ([...converts.values()].every((convert) => convert === asIs)) return asIs;
+  return (value) => (converts.get(typeOf(value)) ?? asIs)(value);
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  return value instanceof Date ? 'string' : typeof value;
 }
 
 const hasType = ({ type }: Schema, name: string): boolean => [type].flat().includes(name);
@@ -101,13 +117,7 @@ const hasType = ({ type }: Schema, name: string): boolean => [type].flat().inclu
 /** Returns the function that makes the JSON of a value. Throws TypeError for forms that it can't tell apart. */
 export function toJson(given: unknown): Convert {
   const schema = given as Schema;
-  if (schema.anyOf !== undefined) {
-    const form = onlyForm(schema);
-    if (form !== undefined) return unlessNull(toJson(form));
-    if (schema.anyOf.some((one) => toJson(one) !== asIs))
-      throw new TypeError('the forms of a value can not be told apart');
-    return asIs;
-  }
+  if (schema.anyOf !== undefined) return byForm(schema.anyOf, toJson);
   if (hasType(schema, 'array')) {
     const item = toJson(schema.items ?? {});
     return item === asIs ? asIs : unlessNull((value) => (value as readonly unknown[]).map(item));
@@ -152,10 +162,7 @@ export function fromJson(properties: Properties): (json: Readonly<Record<string,
 }
 
 function reader(name: string, schema: Schema): Convert {
-  if (schema.anyOf !== undefined) {
-    const form = onlyForm(schema);
-    return form === undefined ? asIs : unlessNull(reader(name, form));
-  }
+  if (schema.anyOf !== undefined) return byForm(schema.anyOf, (form) => reader(name, form));
   if (hasType(schema, 'array')) {
     const item = reader(name, (schema.items ?? {}) as Schema);
     return item === asIs ? asIs : unlessNull((value) => (value as readonly unknown[]).map(item));

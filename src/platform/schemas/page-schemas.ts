@@ -73,14 +73,6 @@ export const AccountPageQuery = {
   },
 } as const;
 
-/** Errors of reads about accounts, without pages. */
-export const ACCOUNT_QUERY_ERRORS = [
-  'invalid_request',
-  'unknown_account',
-  'unauthorized',
-  'database_unavailable',
-] as const satisfies readonly ErrorCode[];
-
 /** Errors of any paginated list. */
 export const PAGE_ERRORS = [
   'invalid_request',

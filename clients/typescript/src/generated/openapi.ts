@@ -220,46 +220,6 @@ export interface paths {
         patch: operations["changeThread"];
         trace?: never;
     };
-    "/api/folders": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Count threads, emails and drafts by folder
-         * @description Threads by status, emails by state, drafts, labels and accounts in one request. Each count stops at 1000, which bounds its cost. Needs the right `read`.
-         */
-        get: operations["countFolders"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/assignees": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List to whom threads can be assigned
-         * @description The keys with the rights `read` and `send` in the account, or in any account of the caller; neither revoked nor expired. Needs the right `read`.
-         */
-        get: operations["listAssignees"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/send": {
         parameters: {
             query?: never;
@@ -604,46 +564,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/customers": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List or search customers
-         * @description Sorted by name, customers without a name last: every customer with registered data or mail; a new customer appears a moment after its first email. A key limited to accounts sees the customers with mail in these accounts and finds them by name only, since it may not read registered addresses. Needs the right `read`.
-         */
-        get: operations["listCustomers"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/customer/{customerId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Read a customer
-         * @description Name, registered data, counts and activity. For an unknown customer all are empty. A key limited to accounts gets the data of these accounts, without addresses and domains, which belong to no account. Needs the right `read`.
-         */
-        get: operations["getCustomer"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/customer/{customerId}/emails": {
         parameters: {
             query?: never;
@@ -664,74 +584,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/customer/{customerId}/addresses": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Read the addresses and domains of a customer
-         * @description Registered addresses, and addresses learned from sends. An unknown customer has none. Needs the right `read`.
-         */
-        get: operations["getCustomerAddresses"];
-        /**
-         * Set the addresses and domains of a customer
-         * @description Replaces all registered addresses and domains and relinks past mail before it responds, all or nothing. Learned addresses stay; `DELETE` removes one. Customers named by sends never change. Public domains are refused. A complete response of `GET` can be sent back. Needs the rights `read` and `operate`.
-         */
-        put: operations["putCustomerAddresses"];
-        /**
-         * Register one address of a customer
-         * @description Other addresses stay. Past mail is linked before the response; a repeat changes nothing. Needs the right `operate`.
-         */
-        post: operations["addCustomerAddress"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/customer/{customerId}/addresses/{address}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /**
-         * Remove one address of a customer
-         * @description Removes a registered or learned address; sends do not teach it again until it is registered. Past mail is linked anew before the response. An address that the customer does not have changes nothing. Needs no body; a body with fields is refused. Needs the right `operate`.
-         */
-        delete: operations["removeCustomerAddress"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/customers/ambiguous": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List addresses and domains claimed by several customers
-         * @description Addresses, then domains, each sorted. Mail from or to them has no customer until only one customer claims them. Needs the right `read`.
-         */
-        get: operations["listAmbiguousClaims"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/customers/ambiguous/emails": {
         parameters: {
             query?: never;
@@ -744,26 +596,6 @@ export interface paths {
          * @description Newest first. `address` and `domain` exclude one another. Needs the right `read`.
          */
         get: operations["listAmbiguousEmails"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/addresses": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Suggest addresses
-         * @description Addresses of received and sent mail; recent, frequent and written-to addresses come first. Automatic mail and mail that failed authentication add no address; the addresses of the accounts are left out. A new address appears a moment after its email. Needs the right `read`.
-         */
-        get: operations["completeAddresses"];
         put?: never;
         post?: never;
         delete?: never;
@@ -884,6 +716,46 @@ export interface paths {
          * @description The id of the newest event; new events follow after it. Needs the right `read`.
          */
         get: operations["getLatestEvent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/folders": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count threads, emails and drafts by folder
+         * @description Threads by status, emails by state, drafts, labels and accounts in one request. Each count stops at 1000, which bounds its cost. Needs the right `read`.
+         */
+        get: operations["countFolders"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/assignees": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List to whom threads can be assigned
+         * @description The keys with the rights `read` and `send` in the account, or in any account of the caller; neither revoked nor expired. Needs the right `read`.
+         */
+        get: operations["listAssignees"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1326,6 +1198,134 @@ export interface paths {
          * @description For a copy that failed or awaits its next attempt; the time to give up starts anew. The mailbox is searched first, so it never gets a second copy. Needs no body; a body with fields is refused. Needs the rights `read` and `operate`.
          */
         post: operations["retrySentCopy"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/customers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List or search customers
+         * @description Sorted by name, customers without a name last: every customer with registered data or mail; a new customer appears a moment after its first email. A key limited to accounts sees the customers with mail in these accounts and finds them by name only, since it may not read registered addresses. Needs the right `read`.
+         */
+        get: operations["listCustomers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/customer/{customerId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a customer
+         * @description Name, registered data, counts and activity. For an unknown customer all are empty. A key limited to accounts gets the data of these accounts, without addresses and domains, which belong to no account. Needs the right `read`.
+         */
+        get: operations["getCustomer"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/customer/{customerId}/addresses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the addresses and domains of a customer
+         * @description Registered addresses, and addresses learned from sends. An unknown customer has none. Needs the right `read`.
+         */
+        get: operations["getCustomerAddresses"];
+        /**
+         * Set the addresses and domains of a customer
+         * @description Replaces all registered addresses and domains and relinks past mail before it responds, all or nothing. Learned addresses stay; `DELETE` removes one. Customers named by sends never change. Public domains are refused. A complete response of `GET` can be sent back. Needs the rights `read` and `operate`.
+         */
+        put: operations["putCustomerAddresses"];
+        /**
+         * Register one address of a customer
+         * @description Other addresses stay. Past mail is linked before the response; a repeat changes nothing. Needs the right `operate`.
+         */
+        post: operations["addCustomerAddress"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/customer/{customerId}/addresses/{address}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove one address of a customer
+         * @description Removes a registered or learned address; sends do not teach it again until it is registered. Past mail is linked anew before the response. An address that the customer does not have changes nothing. Needs no body; a body with fields is refused. Needs the right `operate`.
+         */
+        delete: operations["removeCustomerAddress"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/customers/ambiguous": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List addresses and domains claimed by several customers
+         * @description Addresses, then domains, each sorted. Mail from or to them has no customer until only one customer claims them. Needs the right `read`.
+         */
+        get: operations["listAmbiguousClaims"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/addresses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Suggest addresses
+         * @description Addresses of received and sent mail; recent, frequent and written-to addresses come first. Automatic mail and mail that failed authentication add no address; the addresses of the accounts are left out. A new address appears a moment after its email. Needs the right `read`.
+         */
+        get: operations["completeAddresses"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2238,68 +2238,6 @@ export interface components {
             emails: number;
             /** @description Time of the deletion; null with `dry_run`. */
             deleted_at: components["schemas"]["NullableTimestamp"];
-        };
-        FolderCount: number;
-        ThreadFolders: {
-            open: components["schemas"]["FolderCount"];
-            /** @description Open threads with unread emails. */
-            unread: components["schemas"]["FolderCount"];
-            /** @description Open threads that await an answer. */
-            unanswered: components["schemas"]["FolderCount"];
-            /** @description Threads with something undelivered that was not dealt with. */
-            undelivered: components["schemas"]["FolderCount"];
-            done: components["schemas"]["FolderCount"];
-            /** @description Open threads of `assignee`; 0 when none was given. */
-            mine: components["schemas"]["FolderCount"];
-            /** @description Open threads without an assignee. */
-            unassigned: components["schemas"]["FolderCount"];
-        };
-        EmailFolders: {
-            received: components["schemas"]["FolderCount"];
-            sent: components["schemas"]["FolderCount"];
-            /** @description Sends that are scheduled for later. */
-            scheduled: components["schemas"]["FolderCount"];
-            /** @description Sends that are queued or being sent, including scheduled ones. */
-            queued: components["schemas"]["FolderCount"];
-            deferred: components["schemas"]["FolderCount"];
-            failed: components["schemas"]["FolderCount"];
-            unknown: components["schemas"]["FolderCount"];
-        };
-        LabelFolder: {
-            label: components["schemas"]["ThreadLabel"];
-            open: components["schemas"]["FolderCount"];
-        };
-        AccountFolders: {
-            account_id: components["schemas"]["AccountId"];
-            open: components["schemas"]["FolderCount"];
-            /** @description Open threads with unread emails. */
-            unread: components["schemas"]["FolderCount"];
-            /** @description Open threads that await an answer. */
-            unanswered: components["schemas"]["FolderCount"];
-        };
-        Folders: {
-            /**
-             * @description Counts stop at this number: 1000 means 1000 or more.
-             * @enum {integer}
-             */
-            limit: 1000;
-            threads: components["schemas"]["ThreadFolders"];
-            emails: components["schemas"]["EmailFolders"];
-            /** @description Drafts. */
-            drafts: components["schemas"]["FolderCount"];
-            /** @description Open threads of each label, in alphabetical order. */
-            labels: components["schemas"]["LabelFolder"][];
-            /** @description Each account that has threads; empty when `account_id` was given. */
-            accounts: components["schemas"]["AccountFolders"][];
-        };
-        AssigneeOption: {
-            id: components["schemas"]["KeyId"];
-            /** @description Name of the key. */
-            name: string;
-        };
-        Assignees: {
-            /** @description By name. */
-            assignees: components["schemas"]["AssigneeOption"][];
         };
         NonBlankText: string;
         /**
@@ -3285,152 +3223,10 @@ export interface components {
             /** @description The thread it was placed in. */
             threadId: components["schemas"]["Uuid"];
         };
-        /** @description On one line, without invisible characters such as direction marks. */
-        CustomerName: string | null;
-        CustomerListing: {
-            customer_id: components["schemas"]["Uuid"];
-            name: components["schemas"]["CustomerName"];
-            company_id: components["schemas"]["NullableUuid"];
-            /** @description Date of the newest email; null when there is none. */
-            last_activity_at: components["schemas"]["NullableTimestamp"];
-        };
-        Customers: {
-            customers: components["schemas"]["CustomerListing"][];
-            /** @description For the next page; null on the last one. */
-            next_cursor: string | null;
-        };
-        /** @enum {string} */
-        ClaimStatus: "decides" | "ambiguous" | "overruled";
-        AddressClaim: {
-            /** @description `local@domain`, lower-case. */
-            address: string;
-            /**
-             * @description `registered`: set by hand. `learned`: from an accepted send that named the customer.
-             * @enum {string}
-             */
-            origin: "registered" | "learned";
-            /** @description Accounts in which the address counts, because only keys limited to these accounts taught it; null: all accounts. */
-            account_ids: components["schemas"]["AccountId"][] | null;
-            /** @description `ambiguous`: other customers claim the same with equal right, so none of them gets the mail. `overruled`: it was learned, and another customer has it by hand. */
-            status: components["schemas"]["ClaimStatus"];
-            /** @description Customers with the same claim; at most 20. */
-            other_customer_ids: components["schemas"]["Uuid"][];
-        };
-        DomainClaim: {
-            /** @description `example.org`, or `*.example.org` for all below it. */
-            domain: string;
-            /** @description `ambiguous`: other customers claim the same with equal right, so none of them gets the mail. `overruled`: it was learned, and another customer has it by hand. */
-            status: components["schemas"]["ClaimStatus"];
-            /** @description Customers with the same claim; at most 20. */
-            other_customer_ids: components["schemas"]["Uuid"][];
-        };
-        /** @description Counted up to 10,000. */
-        CustomerCount: number;
-        Customer: {
-            customer_id: components["schemas"]["Uuid"];
-            name: components["schemas"]["CustomerName"];
-            /** @description Company of emails for which neither the send nor the thread names one. */
-            company_id: components["schemas"]["NullableUuid"];
-            addresses: components["schemas"]["AddressClaim"][];
-            domains: components["schemas"]["DomainClaim"][];
-            /** @description False when there are more addresses than the 200 listed, or when the caller may not see them. */
-            complete: boolean;
-            emails_inbound: components["schemas"]["CustomerCount"];
-            emails_outbound: components["schemas"]["CustomerCount"];
-            threads_open: components["schemas"]["CustomerCount"];
-            threads_done: components["schemas"]["CustomerCount"];
-            /** @description Date of the first email; null when there is none. */
-            first_activity_at: components["schemas"]["NullableTimestamp"];
-            /** @description Date of the newest email; null when there is none. */
-            last_activity_at: components["schemas"]["NullableTimestamp"];
-        };
         CustomerEmails: {
             emails: components["schemas"]["Email"][];
             /** @description For the next page; null on the last one. */
             next_cursor: string | null;
-        };
-        CustomerRegistration: {
-            customer_id: components["schemas"]["Uuid"];
-            name: components["schemas"]["CustomerName"];
-            /** @description Company of emails for which neither the send nor the thread names one. */
-            company_id: components["schemas"]["NullableUuid"];
-            addresses: components["schemas"]["AddressClaim"][];
-            domains: components["schemas"]["DomainClaim"][];
-            /** @description False when there are more learned addresses than the 2,000 listed. */
-            complete: boolean;
-        };
-        CustomerRegistrationRequest: {
-            /** @description At most 1,000. Entries of a response can be sent back with `complete`, and are refused when they differ from the stored ones; learned ones stay learned. */
-            addresses: (string | components["schemas"]["AddressClaim"])[];
-            /** @description `example.org`, or `*.example.org` for all below it. At most 200. Entries of a response can be sent back with `complete`. */
-            domains: (string | components["schemas"]["DomainClaim"])[];
-            /** @description Absent: unchanged; null: removed. */
-            company_id?: components["schemas"]["NullableUuid"];
-            /** @description Display name. Absent: unchanged; null: removed. */
-            name?: components["schemas"]["CustomerName"];
-            /** @description As in the response of GET; must match the customer of the path. */
-            customer_id?: components["schemas"]["Uuid"];
-            /** @description As in the response. False is refused, because entries missing in the response would be removed. Required when an entry of a response is sent back. */
-            complete?: boolean;
-        };
-        Relinked: {
-            /** @description Emails that had no customer. */
-            linked: number;
-            /** @description Emails that had another customer. */
-            moved: number;
-            /** @description Emails that have no customer now. */
-            unlinked: number;
-        };
-        CustomerRegistered: {
-            customer_id: components["schemas"]["Uuid"];
-            name: components["schemas"]["CustomerName"];
-            /** @description Company of emails for which neither the send nor the thread names one. */
-            company_id: components["schemas"]["NullableUuid"];
-            addresses: components["schemas"]["AddressClaim"][];
-            domains: components["schemas"]["DomainClaim"][];
-            /** @description False when there are more learned addresses than the 2,000 listed. */
-            complete: boolean;
-            /** @description Past emails whose customer changed. */
-            relinked: components["schemas"]["Relinked"];
-        };
-        CustomerAddressRequest: {
-            /** @description One address. */
-            address: string;
-        };
-        AmbiguousClaim: {
-            /** @enum {string} */
-            kind: "address" | "domain";
-            /** @description The address, or the domain rule. */
-            value: string;
-            /** @description At most 20. */
-            customer_ids: components["schemas"]["Uuid"][];
-            customer_count: number;
-            /** @description Emails from or to it without a customer, counted up to 10,000. */
-            email_count: number;
-        };
-        AmbiguousClaims: {
-            claims: components["schemas"]["AmbiguousClaim"][];
-            /** @description For the next page; null on the last one. */
-            next_cursor: string | null;
-        };
-        KnownAddress: {
-            /** @description `local@domain`, lower-case. */
-            address: string;
-            /** @description The newest display name from our own mail or from a proven sender, else from an unproven sender; empty when there is none. */
-            name: string;
-            /** @description Customer by the rules; null when there is none or several. */
-            customer_id: components["schemas"]["NullableUuid"];
-            /** @description The name of that customer; null: none. */
-            customer_name: string | null;
-            /** @description True when mail was sent to the address from here. */
-            written_to: boolean;
-            /** @description Date of the newest email from or to the address. */
-            last_at: components["schemas"]["Timestamp"];
-            /** @description True when sends to the address are suppressed. */
-            suppressed: boolean;
-        };
-        KnownAddresses: {
-            addresses: components["schemas"]["KnownAddress"][];
         };
         VariantDetail: {
             id: components["schemas"]["Uuid"];
@@ -3538,6 +3334,68 @@ export interface components {
         };
         LatestEvent: {
             id: components["schemas"]["EventId"];
+        };
+        FolderCount: number;
+        ThreadFolders: {
+            open: components["schemas"]["FolderCount"];
+            /** @description Open threads with unread emails. */
+            unread: components["schemas"]["FolderCount"];
+            /** @description Open threads that await an answer. */
+            unanswered: components["schemas"]["FolderCount"];
+            /** @description Threads with something undelivered that was not dealt with. */
+            undelivered: components["schemas"]["FolderCount"];
+            done: components["schemas"]["FolderCount"];
+            /** @description Open threads of `assignee`; 0 when none was given. */
+            mine: components["schemas"]["FolderCount"];
+            /** @description Open threads without an assignee. */
+            unassigned: components["schemas"]["FolderCount"];
+        };
+        EmailFolders: {
+            received: components["schemas"]["FolderCount"];
+            sent: components["schemas"]["FolderCount"];
+            /** @description Sends that are scheduled for later. */
+            scheduled: components["schemas"]["FolderCount"];
+            /** @description Sends that are queued or being sent, including scheduled ones. */
+            queued: components["schemas"]["FolderCount"];
+            deferred: components["schemas"]["FolderCount"];
+            failed: components["schemas"]["FolderCount"];
+            unknown: components["schemas"]["FolderCount"];
+        };
+        LabelFolder: {
+            label: components["schemas"]["ThreadLabel"];
+            open: components["schemas"]["FolderCount"];
+        };
+        AccountFolders: {
+            account_id: components["schemas"]["AccountId"];
+            open: components["schemas"]["FolderCount"];
+            /** @description Open threads with unread emails. */
+            unread: components["schemas"]["FolderCount"];
+            /** @description Open threads that await an answer. */
+            unanswered: components["schemas"]["FolderCount"];
+        };
+        Folders: {
+            /**
+             * @description Counts stop at this number: 1000 means 1000 or more.
+             * @enum {integer}
+             */
+            limit: 1000;
+            threads: components["schemas"]["ThreadFolders"];
+            emails: components["schemas"]["EmailFolders"];
+            /** @description Drafts. */
+            drafts: components["schemas"]["FolderCount"];
+            /** @description Open threads of each label, in alphabetical order. */
+            labels: components["schemas"]["LabelFolder"][];
+            /** @description Each account that has threads; empty when `account_id` was given. */
+            accounts: components["schemas"]["AccountFolders"][];
+        };
+        AssigneeOption: {
+            id: components["schemas"]["KeyId"];
+            /** @description Name of the key. */
+            name: string;
+        };
+        Assignees: {
+            /** @description By name. */
+            assignees: components["schemas"]["AssigneeOption"][];
         };
         DecisionReason: string | null;
         SplitRequest: {
@@ -3856,6 +3714,148 @@ export interface components {
             messages: components["schemas"]["QuarantinedMessage"][];
             /** @description For the next page; null on the last one. */
             next_cursor: string | null;
+        };
+        /** @description On one line, without invisible characters such as direction marks. */
+        CustomerName: string | null;
+        CustomerListing: {
+            customer_id: components["schemas"]["Uuid"];
+            name: components["schemas"]["CustomerName"];
+            company_id: components["schemas"]["NullableUuid"];
+            /** @description Date of the newest email; null when there is none. */
+            last_activity_at: components["schemas"]["NullableTimestamp"];
+        };
+        Customers: {
+            customers: components["schemas"]["CustomerListing"][];
+            /** @description For the next page; null on the last one. */
+            next_cursor: string | null;
+        };
+        /** @enum {string} */
+        ClaimStatus: "decides" | "ambiguous" | "overruled";
+        AddressClaim: {
+            /** @description `local@domain`, lower-case. */
+            address: string;
+            /**
+             * @description `registered`: set by hand. `learned`: from an accepted send that named the customer.
+             * @enum {string}
+             */
+            origin: "registered" | "learned";
+            /** @description Accounts in which the address counts, because only keys limited to these accounts taught it; null: all accounts. */
+            account_ids: components["schemas"]["AccountId"][] | null;
+            /** @description `ambiguous`: other customers claim the same with equal right, so none of them gets the mail. `overruled`: it was learned, and another customer has it by hand. */
+            status: components["schemas"]["ClaimStatus"];
+            /** @description Customers with the same claim; at most 20. */
+            other_customer_ids: components["schemas"]["Uuid"][];
+        };
+        DomainClaim: {
+            /** @description `example.org`, or `*.example.org` for all below it. */
+            domain: string;
+            /** @description `ambiguous`: other customers claim the same with equal right, so none of them gets the mail. `overruled`: it was learned, and another customer has it by hand. */
+            status: components["schemas"]["ClaimStatus"];
+            /** @description Customers with the same claim; at most 20. */
+            other_customer_ids: components["schemas"]["Uuid"][];
+        };
+        /** @description Counted up to 10,000. */
+        CustomerCount: number;
+        Customer: {
+            customer_id: components["schemas"]["Uuid"];
+            name: components["schemas"]["CustomerName"];
+            /** @description Company of emails for which neither the send nor the thread names one. */
+            company_id: components["schemas"]["NullableUuid"];
+            addresses: components["schemas"]["AddressClaim"][];
+            domains: components["schemas"]["DomainClaim"][];
+            /** @description False when there are more addresses than the 200 listed, or when the caller may not see them. */
+            complete: boolean;
+            emails_inbound: components["schemas"]["CustomerCount"];
+            emails_outbound: components["schemas"]["CustomerCount"];
+            threads_open: components["schemas"]["CustomerCount"];
+            threads_done: components["schemas"]["CustomerCount"];
+            /** @description Date of the first email; null when there is none. */
+            first_activity_at: components["schemas"]["NullableTimestamp"];
+            /** @description Date of the newest email; null when there is none. */
+            last_activity_at: components["schemas"]["NullableTimestamp"];
+        };
+        CustomerRegistration: {
+            customer_id: components["schemas"]["Uuid"];
+            name: components["schemas"]["CustomerName"];
+            /** @description Company of emails for which neither the send nor the thread names one. */
+            company_id: components["schemas"]["NullableUuid"];
+            addresses: components["schemas"]["AddressClaim"][];
+            domains: components["schemas"]["DomainClaim"][];
+            /** @description False when there are more learned addresses than the 2,000 listed. */
+            complete: boolean;
+        };
+        CustomerRegistrationRequest: {
+            /** @description At most 1,000. Entries of a response can be sent back with `complete`, and are refused when they differ from the stored ones; learned ones stay learned. */
+            addresses: (string | components["schemas"]["AddressClaim"])[];
+            /** @description `example.org`, or `*.example.org` for all below it. At most 200. Entries of a response can be sent back with `complete`. */
+            domains: (string | components["schemas"]["DomainClaim"])[];
+            /** @description Absent: unchanged; null: removed. */
+            company_id?: components["schemas"]["NullableUuid"];
+            /** @description Display name. Absent: unchanged; null: removed. */
+            name?: components["schemas"]["CustomerName"];
+            /** @description As in the response of GET; must match the customer of the path. */
+            customer_id?: components["schemas"]["Uuid"];
+            /** @description As in the response. False is refused, because entries missing in the response would be removed. Required when an entry of a response is sent back. */
+            complete?: boolean;
+        };
+        Relinked: {
+            /** @description Emails that had no customer. */
+            linked: number;
+            /** @description Emails that had another customer. */
+            moved: number;
+            /** @description Emails that have no customer now. */
+            unlinked: number;
+        };
+        CustomerRegistered: {
+            customer_id: components["schemas"]["Uuid"];
+            name: components["schemas"]["CustomerName"];
+            /** @description Company of emails for which neither the send nor the thread names one. */
+            company_id: components["schemas"]["NullableUuid"];
+            addresses: components["schemas"]["AddressClaim"][];
+            domains: components["schemas"]["DomainClaim"][];
+            /** @description False when there are more learned addresses than the 2,000 listed. */
+            complete: boolean;
+            /** @description Past emails whose customer changed. */
+            relinked: components["schemas"]["Relinked"];
+        };
+        CustomerAddressRequest: {
+            /** @description One address. */
+            address: string;
+        };
+        AmbiguousClaim: {
+            /** @enum {string} */
+            kind: "address" | "domain";
+            /** @description The address, or the domain rule. */
+            value: string;
+            /** @description At most 20. */
+            customer_ids: components["schemas"]["Uuid"][];
+            customer_count: number;
+            /** @description Emails from or to it without a customer, counted up to 10,000. */
+            email_count: number;
+        };
+        AmbiguousClaims: {
+            claims: components["schemas"]["AmbiguousClaim"][];
+            /** @description For the next page; null on the last one. */
+            next_cursor: string | null;
+        };
+        KnownAddress: {
+            /** @description `local@domain`, lower-case. */
+            address: string;
+            /** @description The newest display name from our own mail or from a proven sender, else from an unproven sender; empty when there is none. */
+            name: string;
+            /** @description Customer by the rules; null when there is none or several. */
+            customer_id: components["schemas"]["NullableUuid"];
+            /** @description The name of that customer; null: none. */
+            customer_name: string | null;
+            /** @description True when mail was sent to the address from here. */
+            written_to: boolean;
+            /** @description Date of the newest email from or to the address. */
+            last_at: components["schemas"]["Timestamp"];
+            /** @description True when sends to the address are suppressed. */
+            suppressed: boolean;
+        };
+        KnownAddresses: {
+            addresses: components["schemas"]["KnownAddress"][];
         };
         /** @description For people, in one line. */
         WebhookDescription: string;
@@ -4351,10 +4351,6 @@ export interface components {
             /** @enum {unknown} */
             code?: "invalid_cursor" | "invalid_request" | "invalid_uuid" | "unknown_header" | "unknown_parameter";
         };
-        InvalidRequestOrUnknownAccountOrUnknownHeaderOrUnknownParameterError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "invalid_request" | "unknown_account" | "unknown_header" | "unknown_parameter";
-        };
         ReplyToEmail400Error: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "duplicate_field" | "header_injection" | "header_not_allowed" | "invalid_address" | "invalid_base64" | "invalid_content_id" | "invalid_content_type" | "invalid_filename" | "invalid_idempotency_key" | "invalid_json" | "invalid_lane" | "invalid_list" | "invalid_request" | "invalid_send_at" | "invalid_tag" | "invalid_text" | "invalid_uuid" | "metadata_too_large" | "missing_body" | "missing_recipient_or_subject" | "one_recipient_expected" | "template_empty" | "template_invalid" | "template_too_complex" | "template_variable_missing" | "too_many_recipients" | "unknown_account" | "unknown_field" | "unknown_header" | "unknown_parameter" | "unsubscribe_unavailable" | "variables_too_large";
@@ -4367,17 +4363,21 @@ export interface components {
             /** @enum {unknown} */
             code?: "duplicate_field" | "header_injection" | "invalid_address" | "invalid_json" | "invalid_request" | "invalid_uuid" | "unknown_field" | "unknown_header" | "unknown_parameter";
         };
+        InvalidRequestOrUnknownAccountOrUnknownHeaderOrUnknownParameterError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "invalid_request" | "unknown_account" | "unknown_header" | "unknown_parameter";
+        };
         CrossSiteRequestOrForbiddenRightError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "cross_site_request" | "forbidden_right";
         };
-        InvalidCursorOrInvalidRequestOrUnknownHeaderOrUnknownParameterError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "invalid_cursor" | "invalid_request" | "unknown_header" | "unknown_parameter";
-        };
         ListTemplates400Error: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "invalid_cursor" | "invalid_request" | "unknown_account" | "unknown_header" | "unknown_parameter";
+        };
+        InvalidCursorOrInvalidRequestOrUnknownHeaderOrUnknownParameterError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "invalid_cursor" | "invalid_request" | "unknown_header" | "unknown_parameter";
         };
         CreateWebhook400Error: components["schemas"]["Error"] & {
             /** @enum {unknown} */
@@ -4970,18 +4970,6 @@ export interface components {
                 "application/json": components["schemas"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightError"];
             };
         };
-        /** @description Codes: `cross_site_request`, `forbidden_account`, `forbidden_right`. */
-        CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError: {
-            headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightError"];
-            };
-        };
         /** @description Codes: `variant_not_found`. */
         VariantNotFoundError: {
             headers: {
@@ -5071,6 +5059,18 @@ export interface components {
                     /** @enum {unknown} */
                     code?: "template_changed";
                 };
+            };
+        };
+        /** @description Codes: `cross_site_request`, `forbidden_account`, `forbidden_right`. */
+        CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError: {
+            headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightError"];
             };
         };
         /** @description Codes: `suppression_not_found`. */
@@ -6459,164 +6459,6 @@ export interface operations {
             };
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
-        };
-    };
-    countFolders: {
-        parameters: {
-            query?: {
-                /** @description Only of this account. */
-                account_id?: components["parameters"]["account_id"];
-                /** @description Assignee whose threads count as `mine`. */
-                assignee?: components["schemas"]["KeyId"];
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The counts. */
-            200: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "limit": 1000,
-                     *       "threads": {
-                     *         "open": 3,
-                     *         "unread": 1,
-                     *         "unanswered": 2,
-                     *         "undelivered": 1,
-                     *         "done": 3,
-                     *         "mine": 3,
-                     *         "unassigned": 3
-                     *       },
-                     *       "emails": {
-                     *         "received": 3,
-                     *         "sent": 3,
-                     *         "scheduled": 3,
-                     *         "queued": 3,
-                     *         "deferred": 3,
-                     *         "failed": 3,
-                     *         "unknown": 3
-                     *       },
-                     *       "drafts": 3,
-                     *       "labels": [
-                     *         {
-                     *           "label": "Angebot",
-                     *           "open": 3
-                     *         }
-                     *       ],
-                     *       "accounts": [
-                     *         {
-                     *           "account_id": "vertrieb",
-                     *           "open": 3,
-                     *           "unread": 1,
-                     *           "unanswered": 2
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Folders"];
-                };
-            };
-            /** @description Codes: `invalid_request`, `unknown_account`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvalidRequestOrUnknownAccountOrUnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
-        };
-    };
-    listAssignees: {
-        parameters: {
-            query?: {
-                /** @description Only who may answer in this account. */
-                account_id?: components["schemas"]["AccountId"];
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description All of them. */
-            200: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "assignees": [
-                     *         {
-                     *           "id": "4n8t0c5mz2qk",
-                     *           "name": "Ada"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Assignees"];
-                };
-            };
-            /** @description Codes: `invalid_request`, `unknown_account`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvalidRequestOrUnknownAccountOrUnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
             /** @description Codes: `internal_error`. */
             500: {
@@ -9342,155 +9184,6 @@ export interface operations {
             503: components["responses"]["SendEmail503Error"];
         };
     };
-    listCustomers: {
-        parameters: {
-            query?: {
-                /** @description The beginnings of words of the name, in any order, or the beginning of an address or a domain. Letter case and accents of names make no difference. The first 1,000 of each are found. */
-                q?: string;
-                /** @description Maximum number of entries on a page. */
-                limit?: components["parameters"]["limit"];
-                /** @description `next_cursor` of the previous page; absent for the first page. */
-                cursor?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description One page. */
-            200: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "customers": [
-                     *         {
-                     *           "customer_id": "6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34",
-                     *           "name": "Example GmbH",
-                     *           "company_id": null,
-                     *           "last_activity_at": "2026-01-30T09:15:00.000Z"
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Customers"];
-                };
-            };
-            /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvalidCursorOrInvalidRequestOrUnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
-        };
-    };
-    getCustomer: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Id of the customer in the calling system. */
-                customerId: components["parameters"]["customerId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The customer. */
-            200: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "customer_id": "6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34",
-                     *       "name": "Example GmbH",
-                     *       "company_id": null,
-                     *       "addresses": [
-                     *         {
-                     *           "address": "ann@example.com",
-                     *           "origin": "registered",
-                     *           "account_ids": null,
-                     *           "status": "decides",
-                     *           "other_customer_ids": []
-                     *         }
-                     *       ],
-                     *       "domains": [],
-                     *       "complete": true,
-                     *       "emails_inbound": 12,
-                     *       "emails_outbound": 9,
-                     *       "threads_open": 1,
-                     *       "threads_done": 4,
-                     *       "first_activity_at": "2026-01-30T09:15:00.000Z",
-                     *       "last_activity_at": "2026-01-30T09:15:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Customer"];
-                };
-            };
-            /** @description Codes: `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvalidUuidOrUnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
-        };
-    };
     listCustomerEmails: {
         parameters: {
             query?: {
@@ -9589,428 +9282,6 @@ export interface operations {
                 };
             };
             503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
-        };
-    };
-    getCustomerAddresses: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Id of the customer in the calling system. */
-                customerId: components["parameters"]["customerId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The registered data. */
-            200: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "customer_id": "6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34",
-                     *       "name": "Example GmbH",
-                     *       "company_id": null,
-                     *       "addresses": [
-                     *         {
-                     *           "address": "ann@example.com",
-                     *           "origin": "registered",
-                     *           "account_ids": null,
-                     *           "status": "decides",
-                     *           "other_customer_ids": []
-                     *         }
-                     *       ],
-                     *       "domains": [],
-                     *       "complete": true
-                     *     }
-                     */
-                    "application/json": components["schemas"]["CustomerRegistration"];
-                };
-            };
-            /** @description Codes: `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvalidUuidOrUnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToReadError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
-        };
-    };
-    putCustomerAddresses: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Id of the customer in the calling system. */
-                customerId: components["parameters"]["customerId"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "addresses": [
-                 *         "ann@example.com"
-                 *       ],
-                 *       "domains": [
-                 *         "*.example.com"
-                 *       ],
-                 *       "company_id": null,
-                 *       "name": "Example GmbH"
-                 *     }
-                 */
-                "application/json": components["schemas"]["CustomerRegistrationRequest"];
-            };
-        };
-        responses: {
-            /** @description Registered; past mail is linked. */
-            200: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "customer_id": "6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34",
-                     *       "name": "Example GmbH",
-                     *       "company_id": null,
-                     *       "addresses": [
-                     *         {
-                     *           "address": "ann@example.com",
-                     *           "origin": "registered",
-                     *           "account_ids": null,
-                     *           "status": "decides",
-                     *           "other_customer_ids": []
-                     *         }
-                     *       ],
-                     *       "domains": [
-                     *         {
-                     *           "domain": "*.example.com",
-                     *           "status": "decides",
-                     *           "other_customer_ids": []
-                     *         }
-                     *       ],
-                     *       "complete": true,
-                     *       "relinked": {
-                     *         "linked": 3,
-                     *         "moved": 0,
-                     *         "unlinked": 0
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["CustomerRegistered"];
-                };
-            };
-            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_address`, `invalid_domain`, `invalid_json`, `invalid_request`, `invalid_uuid`, `list_incomplete`, `public_domain`, `too_many_entries`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "duplicate_field" | "header_injection" | "invalid_address" | "invalid_domain" | "invalid_json" | "invalid_request" | "invalid_uuid" | "list_incomplete" | "public_domain" | "too_many_entries" | "unknown_field" | "unknown_header" | "unknown_parameter";
-                    };
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToReadError"];
-            408: components["responses"]["RequestTimeoutError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
-        };
-    };
-    addCustomerAddress: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Id of the customer in the calling system. */
-                customerId: components["parameters"]["customerId"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "address": "ann@example.com"
-                 *     }
-                 */
-                "application/json": components["schemas"]["CustomerAddressRequest"];
-            };
-        };
-        responses: {
-            /** @description Registered; past mail is linked. */
-            200: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "customer_id": "6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34",
-                     *       "name": "Example GmbH",
-                     *       "company_id": null,
-                     *       "addresses": [
-                     *         {
-                     *           "address": "ann@example.com",
-                     *           "origin": "registered",
-                     *           "account_ids": null,
-                     *           "status": "decides",
-                     *           "other_customer_ids": []
-                     *         }
-                     *       ],
-                     *       "domains": [
-                     *         {
-                     *           "domain": "*.example.com",
-                     *           "status": "decides",
-                     *           "other_customer_ids": []
-                     *         }
-                     *       ],
-                     *       "complete": true,
-                     *       "relinked": {
-                     *         "linked": 3,
-                     *         "moved": 0,
-                     *         "unlinked": 0
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["CustomerRegistered"];
-                };
-            };
-            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_address`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErasePerson400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError"];
-            408: components["responses"]["RequestTimeoutError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["CommitUnknownOrInternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
-        };
-    };
-    removeCustomerAddress: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Id of the customer in the calling system. */
-                customerId: components["parameters"]["customerId"];
-                /** @description The address, percent-encoded. */
-                address: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Removed, and past mail is linked. */
-            200: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "customer_id": "6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34",
-                     *       "name": "Example GmbH",
-                     *       "company_id": null,
-                     *       "addresses": [
-                     *         {
-                     *           "address": "ann@example.com",
-                     *           "origin": "registered",
-                     *           "account_ids": null,
-                     *           "status": "decides",
-                     *           "other_customer_ids": []
-                     *         }
-                     *       ],
-                     *       "domains": [
-                     *         {
-                     *           "domain": "*.example.com",
-                     *           "status": "decides",
-                     *           "other_customer_ids": []
-                     *         }
-                     *       ],
-                     *       "complete": true,
-                     *       "relinked": {
-                     *         "linked": 3,
-                     *         "moved": 0,
-                     *         "unlinked": 0
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["CustomerRegistered"];
-                };
-            };
-            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_address`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErasePerson400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError"];
-            408: components["responses"]["RequestTimeoutError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
-        };
-    };
-    listAmbiguousClaims: {
-        parameters: {
-            query?: {
-                /** @description Maximum number of entries on a page. */
-                limit?: components["parameters"]["limit"];
-                /** @description `next_cursor` of the previous page; absent for the first page. */
-                cursor?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description One page. */
-            200: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "claims": [
-                     *         {
-                     *           "kind": "address",
-                     *           "value": "ann@example.com",
-                     *           "customer_ids": [
-                     *             "6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34",
-                     *             "b83d0e57-92c4-4f6a-a1d8-7e25c6f09b13"
-                     *           ],
-                     *           "customer_count": 2,
-                     *           "email_count": 2
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["AmbiguousClaims"];
-                };
-            };
-            /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvalidCursorOrInvalidRequestOrUnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToReadError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
     listAmbiguousEmails: {
@@ -10123,69 +9394,6 @@ export interface operations {
                 };
             };
             503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
-        };
-    };
-    completeAddresses: {
-        parameters: {
-            query?: {
-                /** @description Typed text: prefixes of the address, of its domain (`@acme`) or of words of its name; all must match. Absent: the most used addresses. */
-                q?: string;
-                /** @description Only addresses of mail of this account. */
-                account_id?: components["schemas"]["AccountId"];
-                /** @description Maximum number of addresses. */
-                limit?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The best matches. */
-            200: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "addresses": []
-                     *     }
-                     */
-                    "application/json": components["schemas"]["KnownAddresses"];
-                };
-            };
-            /** @description Codes: `invalid_request`, `unknown_account`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvalidRequestOrUnknownAccountOrUnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
     getRawEmail: {
@@ -10623,6 +9831,164 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["UnknownHeaderOrUnknownParameterError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    countFolders: {
+        parameters: {
+            query?: {
+                /** @description Only of this account. */
+                account_id?: components["parameters"]["account_id"];
+                /** @description Assignee whose threads count as `mine`. */
+                assignee?: components["schemas"]["KeyId"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The counts. */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "limit": 1000,
+                     *       "threads": {
+                     *         "open": 3,
+                     *         "unread": 1,
+                     *         "unanswered": 2,
+                     *         "undelivered": 1,
+                     *         "done": 3,
+                     *         "mine": 3,
+                     *         "unassigned": 3
+                     *       },
+                     *       "emails": {
+                     *         "received": 3,
+                     *         "sent": 3,
+                     *         "scheduled": 3,
+                     *         "queued": 3,
+                     *         "deferred": 3,
+                     *         "failed": 3,
+                     *         "unknown": 3
+                     *       },
+                     *       "drafts": 3,
+                     *       "labels": [
+                     *         {
+                     *           "label": "Angebot",
+                     *           "open": 3
+                     *         }
+                     *       ],
+                     *       "accounts": [
+                     *         {
+                     *           "account_id": "vertrieb",
+                     *           "open": 3,
+                     *           "unread": 1,
+                     *           "unanswered": 2
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Folders"];
+                };
+            };
+            /** @description Codes: `invalid_request`, `unknown_account`, `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvalidRequestOrUnknownAccountOrUnknownHeaderOrUnknownParameterError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    listAssignees: {
+        parameters: {
+            query?: {
+                /** @description Only who may answer in this account. */
+                account_id?: components["schemas"]["AccountId"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All of them. */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "assignees": [
+                     *         {
+                     *           "id": "4n8t0c5mz2qk",
+                     *           "name": "Ada"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Assignees"];
+                };
+            };
+            /** @description Codes: `invalid_request`, `unknown_account`, `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvalidRequestOrUnknownAccountOrUnknownHeaderOrUnknownParameterError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -12589,6 +11955,640 @@ export interface operations {
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["CommitUnknownOrInternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    listCustomers: {
+        parameters: {
+            query?: {
+                /** @description The beginnings of words of the name, in any order, or the beginning of an address or a domain. Letter case and accents of names make no difference. The first 1,000 of each are found. */
+                q?: string;
+                /** @description Maximum number of entries on a page. */
+                limit?: components["parameters"]["limit"];
+                /** @description `next_cursor` of the previous page; absent for the first page. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "customers": [
+                     *         {
+                     *           "customer_id": "6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34",
+                     *           "name": "Example GmbH",
+                     *           "company_id": null,
+                     *           "last_activity_at": "2026-01-30T09:15:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Customers"];
+                };
+            };
+            /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvalidCursorOrInvalidRequestOrUnknownHeaderOrUnknownParameterError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    getCustomer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the customer in the calling system. */
+                customerId: components["parameters"]["customerId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The customer. */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "customer_id": "6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34",
+                     *       "name": "Example GmbH",
+                     *       "company_id": null,
+                     *       "addresses": [
+                     *         {
+                     *           "address": "ann@example.com",
+                     *           "origin": "registered",
+                     *           "account_ids": null,
+                     *           "status": "decides",
+                     *           "other_customer_ids": []
+                     *         }
+                     *       ],
+                     *       "domains": [],
+                     *       "complete": true,
+                     *       "emails_inbound": 12,
+                     *       "emails_outbound": 9,
+                     *       "threads_open": 1,
+                     *       "threads_done": 4,
+                     *       "first_activity_at": "2026-01-30T09:15:00.000Z",
+                     *       "last_activity_at": "2026-01-30T09:15:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Customer"];
+                };
+            };
+            /** @description Codes: `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvalidUuidOrUnknownHeaderOrUnknownParameterError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    getCustomerAddresses: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the customer in the calling system. */
+                customerId: components["parameters"]["customerId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The registered data. */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "customer_id": "6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34",
+                     *       "name": "Example GmbH",
+                     *       "company_id": null,
+                     *       "addresses": [
+                     *         {
+                     *           "address": "ann@example.com",
+                     *           "origin": "registered",
+                     *           "account_ids": null,
+                     *           "status": "decides",
+                     *           "other_customer_ids": []
+                     *         }
+                     *       ],
+                     *       "domains": [],
+                     *       "complete": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CustomerRegistration"];
+                };
+            };
+            /** @description Codes: `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvalidUuidOrUnknownHeaderOrUnknownParameterError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToReadError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    putCustomerAddresses: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the customer in the calling system. */
+                customerId: components["parameters"]["customerId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "addresses": [
+                 *         "ann@example.com"
+                 *       ],
+                 *       "domains": [
+                 *         "*.example.com"
+                 *       ],
+                 *       "company_id": null,
+                 *       "name": "Example GmbH"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CustomerRegistrationRequest"];
+            };
+        };
+        responses: {
+            /** @description Registered; past mail is linked. */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "customer_id": "6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34",
+                     *       "name": "Example GmbH",
+                     *       "company_id": null,
+                     *       "addresses": [
+                     *         {
+                     *           "address": "ann@example.com",
+                     *           "origin": "registered",
+                     *           "account_ids": null,
+                     *           "status": "decides",
+                     *           "other_customer_ids": []
+                     *         }
+                     *       ],
+                     *       "domains": [
+                     *         {
+                     *           "domain": "*.example.com",
+                     *           "status": "decides",
+                     *           "other_customer_ids": []
+                     *         }
+                     *       ],
+                     *       "complete": true,
+                     *       "relinked": {
+                     *         "linked": 3,
+                     *         "moved": 0,
+                     *         "unlinked": 0
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CustomerRegistered"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_address`, `invalid_domain`, `invalid_json`, `invalid_request`, `invalid_uuid`, `list_incomplete`, `public_domain`, `too_many_entries`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "duplicate_field" | "header_injection" | "invalid_address" | "invalid_domain" | "invalid_json" | "invalid_request" | "invalid_uuid" | "list_incomplete" | "public_domain" | "too_many_entries" | "unknown_field" | "unknown_header" | "unknown_parameter";
+                    };
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToReadError"];
+            408: components["responses"]["RequestTimeoutError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    addCustomerAddress: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the customer in the calling system. */
+                customerId: components["parameters"]["customerId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "address": "ann@example.com"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CustomerAddressRequest"];
+            };
+        };
+        responses: {
+            /** @description Registered; past mail is linked. */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "customer_id": "6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34",
+                     *       "name": "Example GmbH",
+                     *       "company_id": null,
+                     *       "addresses": [
+                     *         {
+                     *           "address": "ann@example.com",
+                     *           "origin": "registered",
+                     *           "account_ids": null,
+                     *           "status": "decides",
+                     *           "other_customer_ids": []
+                     *         }
+                     *       ],
+                     *       "domains": [
+                     *         {
+                     *           "domain": "*.example.com",
+                     *           "status": "decides",
+                     *           "other_customer_ids": []
+                     *         }
+                     *       ],
+                     *       "complete": true,
+                     *       "relinked": {
+                     *         "linked": 3,
+                     *         "moved": 0,
+                     *         "unlinked": 0
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CustomerRegistered"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_address`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErasePerson400Error"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError"];
+            408: components["responses"]["RequestTimeoutError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            500: components["responses"]["CommitUnknownOrInternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    removeCustomerAddress: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the customer in the calling system. */
+                customerId: components["parameters"]["customerId"];
+                /** @description The address, percent-encoded. */
+                address: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Removed, and past mail is linked. */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "customer_id": "6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34",
+                     *       "name": "Example GmbH",
+                     *       "company_id": null,
+                     *       "addresses": [
+                     *         {
+                     *           "address": "ann@example.com",
+                     *           "origin": "registered",
+                     *           "account_ids": null,
+                     *           "status": "decides",
+                     *           "other_customer_ids": []
+                     *         }
+                     *       ],
+                     *       "domains": [
+                     *         {
+                     *           "domain": "*.example.com",
+                     *           "status": "decides",
+                     *           "other_customer_ids": []
+                     *         }
+                     *       ],
+                     *       "complete": true,
+                     *       "relinked": {
+                     *         "linked": 3,
+                     *         "moved": 0,
+                     *         "unlinked": 0
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CustomerRegistered"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_address`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErasePerson400Error"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError"];
+            408: components["responses"]["RequestTimeoutError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    listAmbiguousClaims: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of entries on a page. */
+                limit?: components["parameters"]["limit"];
+                /** @description `next_cursor` of the previous page; absent for the first page. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "claims": [
+                     *         {
+                     *           "kind": "address",
+                     *           "value": "ann@example.com",
+                     *           "customer_ids": [
+                     *             "6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34",
+                     *             "b83d0e57-92c4-4f6a-a1d8-7e25c6f09b13"
+                     *           ],
+                     *           "customer_count": 2,
+                     *           "email_count": 2
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AmbiguousClaims"];
+                };
+            };
+            /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvalidCursorOrInvalidRequestOrUnknownHeaderOrUnknownParameterError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToReadError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    completeAddresses: {
+        parameters: {
+            query?: {
+                /** @description Typed text: prefixes of the address, of its domain (`@acme`) or of words of its name; all must match. Absent: the most used addresses. */
+                q?: string;
+                /** @description Only addresses of mail of this account. */
+                account_id?: components["schemas"]["AccountId"];
+                /** @description Maximum number of addresses. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The best matches. */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "addresses": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["KnownAddresses"];
+                };
+            };
+            /** @description Codes: `invalid_request`, `unknown_account`, `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvalidRequestOrUnknownAccountOrUnknownHeaderOrUnknownParameterError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
