@@ -135,7 +135,7 @@ function toObject(properties: Properties): Convert {
     const json: Record<string, unknown> = {};
     for (const [name, key, convert] of fields) {
       const own = (value as Readonly<Record<string, unknown>>)[key];
-      if (own !== undefined) json[name] = convert(own);
+      if (own !== undefined) json[name] = convert === asIs ? own : convert(own);
     }
     return json;
   };
