@@ -142,7 +142,8 @@ describe.skipIf(skipWithoutChromium())('a clerk', () => {
       window.printedText = document.querySelector('.conversation').innerText;
       window.dispatchEvent(new Event('afterprint'));
     }`);
-    await page.emulateMedia({ media: 'print' });
+    await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+    expect(await page.evaluate('getComputedStyle(document.documentElement).colorScheme')).toBe('light');
     const printed = () => page.evaluate<string>('window.printedText');
     await page.evaluate('document.querySelector(".thread-print button").click()');
     await expect.poll(printed).toContain('Die erste Frage.');

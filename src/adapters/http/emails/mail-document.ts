@@ -108,6 +108,7 @@ const toDocument = ({ html, sheet: own }: SafeHtmlView, look: Look): string =>
 <title>HTML</title>
 <style>
 :root { color-scheme: ${look.scheme};${look.scheme === 'light' ? ' background: Canvas;' : ''} color: CanvasText }
+@media print { :root { color-scheme: light } }
 html, body { margin: 0; padding: 0 }
 body { font: 14px/${look.isLaidOut ? 'normal' : '1.5'} system-ui, sans-serif; overflow-wrap: break-word }
 img { max-width: 100% }
