@@ -206,6 +206,10 @@ describe.skipIf(skipWithoutChromium())('writing a message', () => {
     await page.getByRole('button', { name: 'offer.txt entfernen' }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+    const saved = page.getByText('Entwurf gespeichert');
+    await saved.waitFor();
+    // Whole, and no button is pushed out.
+    expect(await saved.evaluate((line) => line.scrollWidth <= line.clientWidth)).toBe(true);
     await page.getByRole('button', { name: 'Entwurf verwerfen' }).tap();
     await page.getByText('Entwurf verworfen').waitFor();
   });
