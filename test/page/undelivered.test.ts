@@ -56,6 +56,11 @@ describe.skipIf(skipWithoutChromium())('an email that bounced', () => {
       await page
         .getByText('Nicht zugestellt: anna@customer.test. Diese Adresse gibt es nicht', { exact: false })
         .waitFor();
+      // The report itself is folded.
+      await page
+        .getByRole('button', { name: /^E-Mail zeigen/ })
+        .first()
+        .waitFor();
       // Nothing of the protocol, and no warning of a stranger, who is the mail server.
       const shown = await page.locator('.conversation .marks').allTextContents();
       expect(shown.join(' ')).not.toMatch(/neu in diesem Vorgang|No such user|5\.1\.1|\d{4}-\d\d-\d\dT/);

@@ -44,6 +44,7 @@ export function ThreadView({ folder, threadId, onLeave }: ThreadViewProps) {
   const [isSideOpen, setSideOpen] = useState(false);
   useShortcuts(isSideOpen ? {} : { Escape: openList });
   const lastId = emails.at(-1)?.id;
+  const isReported = emails.some(({ undelivered }) => undelivered !== null);
   useKeptMessage(threadId, lastId, scrollRef);
   const subject = thread === undefined ? undefined : shown(thread.subject);
   useTitle(subject);
@@ -111,8 +112,9 @@ export function ThreadView({ folder, threadId, onLeave }: ThreadViewProps) {
                   printed={printed}
                   onPrint={() => print(email.id)}
                   isOpenAtFirst={
-                    email.id === lastId ||
-                    email.unread ||
+                    // What a mail server reports stands in plain words above the email that it is about.
+                    (!(email.automatic === 'bounce' && isReported) &&
+                      (email.id === lastId || email.unread)) ||
                     email.state === 'failed' ||
                     email.undelivered !== null ||
                     hasHit(email.text_body, folder.search?.terms.text ?? [])
