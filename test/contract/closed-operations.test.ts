@@ -185,6 +185,9 @@ describe('every operation', () => {
           const [status, code, error] = await call(operation, { headers: { [header]: value } });
           expect([operation.id, header, status, code]).toEqual([operation.id, header, 400, 'unknown_header']);
           expect(error).toContain(header);
+          // The advice is a header that an operation takes.
+          const advised = /Vielleicht ist ([\w-]+) gemeint/.exec(error ?? '')?.[1] ?? 'if-match';
+          expect(OPERATIONS.some((one) => isListed(one, advised))).toBe(true);
         }
       }
     });

@@ -52,7 +52,8 @@ interface ParameterSchema {
 }
 
 export class ClosedOperations {
-  /** In lower case, of all operations. */
+  /** In lower case: those that some operation declares, and with them those that any write refuses. */
+  readonly #declared = new Set<string>();
   readonly #headers = new Set(REFUSED_BY_WRITES);
 
   /** Fastify's `onRoute` hook; it has to see all routes before the first request. */
@@ -66,7 +67,10 @@ export class ClosedOperations {
     }
     const parameters = propertiesOf(querystring);
     const ownHeaders = new Set(Object.keys(propertiesOf(headers)).map((name) => name.toLowerCase()));
-    for (const name of ownHeaders) this.#headers.add(name);
+    for (const name of ownHeaders) {
+      this.#declared.add(name);
+      this.#headers.add(name);
+    }
 
     let refused: readonly string[] | null = null;
     const refuse: onRequestHookHandler = (request, _reply, done) => {
@@ -74,7 +78,7 @@ export class ClosedOperations {
       done(
         findParameterFault(request, parameters) ??
           findUnknownHeader(request, refused) ??
-          (isRead ? undefined : findCloseHeader(request, this.#headers)) ??
+          (isRead ? undefined : findCloseHeader(request, this.#headers, this.#declared)) ??
           (isRead && hasContent(request) ? invalidRequest('content_of_read') : undefined),
       );
     };
@@ -148,12 +152,18 @@ function findUnknownHeader(
 }
 
 /** `X-Idempotency-Key` and `Idempotency_Key` are headers of other services, and would be ignored. */
-function findCloseHeader({ headers }: FastifyRequest, known: ReadonlySet<string>): ServiceError | undefined {
+function findCloseHeader(
+  { headers }: FastifyRequest,
+  known: ReadonlySet<string>,
+  declared: ReadonlySet<string>,
+): ServiceError | undefined {
   for (const name of Object.keys(headers)) {
     if (known.has(name)) continue;
     const close = closeHeader(name, known);
-    if (close !== null)
-      return new ServiceError('unknown_header', { values: { field: name, hint: closeNameText(close) } });
+    if (close === null) continue;
+    // One that nothing takes is no advice.
+    const hint = declared.has(close) ? closeNameText(close) : '';
+    return new ServiceError('unknown_header', { values: { field: name, hint } });
   }
   return undefined;
 }
