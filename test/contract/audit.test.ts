@@ -141,6 +141,16 @@ describe('the audit log', () => {
     },
   );
 
+  it('has no act of a request that says too little or too much to be one', async () => {
+    const replay = `/api/webhooks/${randomUUID()}/replay`;
+    const after = '0000000000000000';
+    for (const json of [{}, { after, since: '2026-01-01T00:00:00Z' }])
+      expect((await service.request(replay, { json })).status).toBe(400);
+    expect((await list('act=webhook.replayed')).entries).toEqual([]);
+    expect((await service.request(replay, { json: { after } })).status).toBe(404);
+    expect((await list('act=webhook.replayed')).entries).toMatchObject([{ code: 'webhook_not_found' }]);
+  });
+
   it('has log-ins and log-outs of browsers', async () => {
     const page = { 'x-requested-with': 'email-worker', 'sec-fetch-site': 'same-origin' };
     const made = await service.request('/api/keys', {

@@ -429,6 +429,8 @@ export const webhookOperations = [
     errors: ['events_expired'],
     act: {
       event: 'webhook.replayed',
+      // It names no position, or two: `run` refuses it.
+      unless: ({ after, since }) => (after === undefined) === (since === undefined),
       what: ({ id, ...start }) => ({ webhookId: id, start }),
       before,
       after: actFields,
