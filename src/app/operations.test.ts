@@ -6,6 +6,9 @@ import { OPERATIONS } from './operations.ts';
 /** Writes by their method that change nothing that the log would have to say. */
 const NO_ACTS: ReadonlySet<string> = new Set(['previewTemplate']);
 
+/** They check their caller themselves, against the accounts of the key that they are about. */
+const WITHOUT_ACCOUNT = ['listKeys', 'getKey', 'changeKey', 'revokeKey', 'rotateKey'];
+
 const declared: readonly Operation[] = OPERATIONS;
 const withDryRun = declared.filter(({ query }) => query !== undefined && 'dry_run' in query);
 
@@ -15,6 +18,10 @@ describe('declared operations', () => {
     expect(declared.flatMap(({ id, act }) => (act === undefined ? [] : [id]))).toEqual(
       writes.map(({ id }) => id),
     );
+  });
+
+  it('that know no account of what they touch are those of keys', () => {
+    expect(declared.flatMap(({ id, account }) => (account === 'none' ? [id] : []))).toEqual(WITHOUT_ACCOUNT);
   });
 
   it.each(withDryRun)('a dry run of $id is no act', ({ act }) => {

@@ -105,6 +105,7 @@ const CHECKS: Readonly<Record<string, ((others: Others) => readonly Check[]) | n
   mergeThreads: ({ thread }) => [
     [`/api/thread/${thread}/merge`, { json: { thread_id: 'OWN' } }, THREAD],
     [`/api/thread/OWN/merge`, { json: { thread_id: thread } }, THREAD],
+    [`/api/thread/OWN/merge?dry_run=true`, { json: { thread_id: thread } }, THREAD],
   ],
   moveEmails: ({ thread, email }) => [
     [`/api/thread/${thread}/move`, { json: { email_ids: [email] } }, THREAD],
@@ -250,11 +251,20 @@ const CHECKS: Readonly<Record<string, ((others: Others) => readonly Check[]) | n
   erasePerson: () => [['/api/erasures', { json: { address: 'ada@customer.test' } }, REFUSED]],
   getErasure: () => [[`/api/erasures/${randomUUID()}`, GET, REFUSED]],
   getRetention: () => [['/api/retention', GET, REFUSED]],
-  confirmRetention: () => [['/api/retention/confirm', { json: { emails: 1 } }, REFUSED]],
+  confirmRetention: () => [
+    ['/api/retention/confirm', { json: { emails: 1 } }, REFUSED],
+    ['/api/retention/confirm?dry_run=true', { json: { emails: 1 } }, REFUSED],
+  ],
   getClock: () => [['/api/clock', GET, REFUSED]],
   confirmClock: () => [['/api/clock/confirm', { json: {} }, REFUSED]],
-  deleteEmail: ({ email }) => [[`/api/emails/${email}`, { method: 'DELETE' }, EMAIL]],
-  deleteThread: ({ thread }) => [[`/api/threads/${thread}`, { method: 'DELETE' }, THREAD]],
+  deleteEmail: ({ email }) => [
+    [`/api/emails/${email}`, { method: 'DELETE' }, EMAIL],
+    [`/api/emails/${email}?dry_run=true`, { method: 'DELETE' }, EMAIL],
+  ],
+  deleteThread: ({ thread }) => [
+    [`/api/threads/${thread}`, { method: 'DELETE' }, THREAD],
+    [`/api/threads/${thread}?dry_run=true`, { method: 'DELETE' }, THREAD],
+  ],
   changeSend: ({ queued }) => [
     [
       `/api/emails/${queued}`,
