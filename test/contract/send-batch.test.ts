@@ -133,7 +133,7 @@ describe('a batch', () => {
     expect(statusesOf(answer)).toEqual(['sent', 'queued', 'sent']);
     await query(
       database.connectionString,
-      `update send_queue set due_at = now() where email_id = '${String(answer.results[1]?.['id'])}'`,
+      `update send_queue set due_at = now(), send_at = null where email_id = '${String(answer.results[1]?.['id'])}'`,
     );
     for (const [index, content] of files.entries()) {
       const messageId = String(answer.results[index]?.['messageId']);

@@ -244,7 +244,7 @@ describe('mail in the queue', () => {
     expect((await post(path)).status).toBe(200);
     await query(
       database.connectionString,
-      `update send_queue set due_at = now() where email_id in ('${ids.join(`','`)}')`,
+      `update send_queue set due_at = now(), send_at = null where email_id in ('${ids.join(`','`)}')`,
     );
     const states = () =>
       Promise.all(

@@ -33,7 +33,7 @@ describe('the send queue', () => {
     expect((await bounces.suppress(blocked, { note: 'auf Wunsch' })).status).toBe(200);
     await query(
       bounces.database.connectionString,
-      `update send_queue set due_at = now() where email_id in ('${both.id}', '${alone.id}')`,
+      `update send_queue set due_at = now(), send_at = null where email_id in ('${both.id}', '${alone.id}')`,
     );
     await expect.poll(async () => (await bounces.emailOf(both.id)).state, { interval: 100 }).toBe('sent');
     await expect.poll(async () => (await bounces.emailOf(alone.id)).state).toBe('failed');

@@ -423,7 +423,7 @@ it('is not claimed by a statement that began before a change, since that would m
         if current_setting('test.waits', true) = 'on' then perform pg_advisory_xact_lock_shared(7301); end if;
         return true;
       end $$;
-      update send_queue set due_at = now();
+      update send_queue set due_at = now(), send_at = null;
       alter table send_queue rename to send_queue_rows;
       create view send_queue as select * from send_queue_rows where may_look()`,
     );

@@ -53,7 +53,7 @@ export interface Act<Input, Output, Deps> {
   readonly unless?: (input: Input) => boolean;
   /** What the act is about. The first field whose name ends in `Id` is its target. */
   readonly what: (input: Input) => ActFields;
-  /** The state before; not logged when it is refused. */
+  /** The state before; null in the log when the caller may not see it. */
   readonly before?: (input: Input, deps: Deps, caller: Caller) => Promise<ActFields | string | null>;
   /** Fields, or the name of a state. */
   readonly after: (output: Output) => ActFields | string | null;

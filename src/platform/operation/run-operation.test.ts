@@ -51,7 +51,12 @@ function run(
   const runOperation = createOperationRunner<Deps>({
     accounts: { defaultAccountId: 'main', isKnown: (id) => ['main', 'sales'].includes(id) },
     acts: {
-      security: { note: (event, fields) => log.push(`${event} ${String(fields['refused'] ?? 'done')}`) },
+      security: {
+        note(event, fields) {
+          const before = 'before' in fields ? ` before ${JSON.stringify(fields['before'])}` : '';
+          log.push(`${event} ${String(fields['refused'] ?? 'done')}${before}`);
+        },
+      },
       log: {
         begin: async ({ act, target }) => {
           log.push(`begin ${act} ${target}`);
@@ -172,19 +177,19 @@ const acting = operation({
 });
 
 it.each([
-  ['done', null, 'main', ['begin', 'template.deleted done', 'end null'], 'done'],
+  ['done', null, 'main', ['begin', 'template.deleted done before {"accountId":"main"}', 'end null'], 'done'],
   [
     'refused by what it does',
     null,
     'sales',
-    ['begin', 'template.deleted template_changed', 'end template_changed'],
+    ['begin', 'template.deleted template_changed before {"accountId":"sales"}', 'end template_changed'],
     'template_changed',
   ],
   [
     'refused for the account',
     ['sales'],
     'main',
-    ['begin', 'template.deleted template_not_found', 'end template_not_found'],
+    ['begin', 'template.deleted template_not_found before null', 'end template_not_found'],
     'template_not_found',
   ],
 ] as const)(
@@ -197,6 +202,34 @@ it.each([
     expect(wake).toHaveBeenCalledOnce();
   },
 );
+
+it('the state before is logged though the account rule refuses, to a caller who may see it', async () => {
+  const renaming = operation({
+    ...base,
+    id: 'moveThing',
+    method: 'PATCH',
+    path: '/api/things/:id',
+    account: {
+      async decide(input, seen) {
+        await seen.requireNamed('nobody');
+        return input;
+      },
+    },
+    act: {
+      event: 'template.changed',
+      what: () => ({}),
+      before: async (_input, { accountId }) => ({ accountId }),
+      after: () => null,
+    },
+    run: async (_caller, _input, deps) => thingOf(deps),
+  });
+  const { result, log } = run(renaming, null, 'main');
+  expect(await codeOf(result)).toBe('unknown_account');
+  expect(log).toContain('template.changed unknown_account before {"accountId":"main"}');
+  const limited = run(renaming, ['sales'], 'main');
+  expect(await codeOf(limited.result)).toBe('unknown_account');
+  expect(limited.log).toContain('template.changed unknown_account before null');
+});
 
 it('what a declaration leaves out does not compile', () => {
   type Declared = Parameters<typeof operation>[0];

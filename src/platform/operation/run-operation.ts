@@ -99,7 +99,9 @@ export function createOperationRunner<Deps>({
     return recordAct(acts, actor, {
       event,
       what: what(input),
-      ...(before === undefined ? {} : { before: async () => before(await resolveOnce(), deps, caller) }),
+      ...(before === undefined
+        ? {}
+        : { before: async () => before(seen.accounts === null ? input : await resolveOnce(), deps, caller) }),
       work: () => work(operation, call, resolveOnce()),
       after,
     });
