@@ -121,6 +121,29 @@ describe.skipIf(skipWithoutChromium())('a clerk', () => {
       .toContain('Der ganze Text.');
   });
 
+  it('keeps no place of one person for another, who logs in when the session has ended', async () => {
+    const [mia, ben] = [await makeKey('Mia', 'read', 'handle'), await makeKey('Ben', 'read', 'handle')];
+    await arrive('Nur für Mia');
+    const page = await open('/f/open', mia);
+    await page.locator('.row', { hasText: 'Nur für Mia' }).waitFor();
+    const places = () =>
+      page.evaluate<number>(`Object.keys(sessionStorage).filter((key) => key.includes('place')).length`);
+    await page.evaluate(`sessionStorage.setItem('email-worker.place.line of Mia', '{}')`);
+    await page.route('**/api/folders*', (route) =>
+      route.fulfill({ status: 401, json: { error: 'Bitte anmelden.', code: 'unauthorized' } }),
+    );
+    await arrive('Noch eine');
+    await page.locator('input[name=secret]').waitFor();
+    await page.unroute('**/api/folders*');
+    await page.context().clearCookies();
+    const reloaded = page.waitForEvent('load');
+    await page.locator('input[name=secret]').fill(ben);
+    await page.keyboard.press('Enter');
+    await reloaded;
+    await page.locator('.row', { hasText: 'Nur für Mia' }).waitFor();
+    expect(await places()).toBe(0);
+  });
+
   it('prints the whole thread, and one email alone', async () => {
     const { threadId, messageId } = await arrive('Auf Papier', 'sales', 'Die erste Frage.');
     await receive(

@@ -49,7 +49,7 @@ describe.skipIf(skipWithoutChromium())('an email that bounced', () => {
     async (colorScheme) => {
       const page = await pages.open(running.service.url, '/f/open', undefined, { ...GERMAN, colorScheme });
       const first = page.locator('.row').first();
-      await first.getByText('Nicht zugestellt').waitFor();
+      await first.getByText('Zustellung prüfen').waitFor();
       expect(await first.textContent()).toContain('Angebot 4711');
       expect(await page.locator('.row', { hasText: 'Angebot 4711' }).count()).toBe(1);
       await first.click();

@@ -49,8 +49,10 @@ export function SessionGate({ children }: SessionGateProps) {
       reason={isEnded ? 'ended' : reason}
       onLogin={(next) => {
         // Nothing of what the page holds may be shown to another person, or stored in their name.
-        if (last !== null && accountOf(next) !== accountOf(last)) globalThis.location.reload();
-        else startSession(queryClient, next);
+        if (last !== null && accountOf(next) !== accountOf(last)) {
+          forgetPlaces();
+          globalThis.location.reload();
+        } else startSession(queryClient, next);
       }}
     />
   );

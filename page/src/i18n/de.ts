@@ -73,7 +73,7 @@ export const de: Messages = {
     answer: '(Antwort oder Weiterleitung)',
     unread: 'Ungelesen',
     unanswered: 'Wartet auf Antwort',
-    undelivered: 'Nicht zugestellt',
+    undelivered: 'Zustellung prüfen',
     files: 'Mit Dateien',
     emails: (count) => `${count} E-Mails`,
     select: 'Auswählen',

@@ -71,7 +71,7 @@ export const en = {
     answer: '(reply or forward)',
     unread: 'Unread',
     unanswered: 'Waiting for a reply',
-    undelivered: 'Not delivered',
+    undelivered: 'Check delivery',
     files: 'Has attachments',
     emails: (count: string) => `${count} emails`,
     select: 'Select',
