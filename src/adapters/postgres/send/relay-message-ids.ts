@@ -49,8 +49,6 @@ export async function tieRelayMessageId(
       id: emailId,
       messageIds: [email.message_id, messageId],
       links: [],
-      meetingKeys: [],
-      isSend: true,
       date: email.date,
       anchorId: null,
     },
