@@ -107,7 +107,7 @@ interface OfEmails {
   readonly emailIds: readonly string[];
 }
 
-/** A thread and emails, all of which the caller must see. */
+/** A thread and emails; the caller must see all of them. */
 async function withinSeen<Input extends OfEmails>(input: Input, seen: Seen, deps: Deps): Promise<Input> {
   await requireThread(input.threadId, seen, deps);
   if (seen.accounts !== null && !(await deps.accountOf.areWithin(input.emailIds, seen.accounts)))

@@ -5,12 +5,13 @@
 import type { ErrorCode } from '../../core/errors.ts';
 import type { Caller } from '../../core/keys/caller.ts';
 import type { Right } from '../../core/keys/rights.ts';
+import type { Fields } from '../../app/audit/record-act.ts';
 import type { SecurityEvent } from '../../app/base/security-log.ts';
 import type { Seen } from './seen-accounts.ts';
 import { camelCase, type Properties, type Schema, type Value, type ValueOf } from './values.ts';
 
 /** Fields of an act in the logs. */
-export type ActFields = Readonly<Record<string, unknown>>;
+export type ActFields = Fields;
 
 /**
  * How a key that is limited to accounts is kept within them:

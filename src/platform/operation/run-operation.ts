@@ -2,8 +2,7 @@
 import { ServiceError, type ErrorCode } from '../../core/errors.ts';
 import type { Caller } from '../../core/keys/caller.ts';
 import { recordAct, type ActPorts, type HttpActor } from '../../app/audit/record-act.ts';
-import type { SecurityEvent } from '../../app/base/security-log.ts';
-import type { Operation, Within } from './declaration.ts';
+import type { AccountRule, Act, Operation, Within } from './declaration.ts';
 import { Seen, type AccountsPorts } from './seen-accounts.ts';
 
 /** A call of an operation. */
@@ -28,28 +27,8 @@ export interface RunPorts<Deps> {
 
 /** An operation whose types were checked where it was declared. */
 type Untyped<Deps> = Omit<Operation<Deps>, 'account' | 'act' | 'run'> & {
-  readonly account:
-    | 'none'
-    | 'every'
-    | 'list'
-    | {
-        readonly of: (input: object, deps: Deps) => Promise<string | null | undefined>;
-        readonly missing: ErrorCode;
-        readonly shared?: 'allowed' | 'refused';
-      }
-    | {
-        readonly shown: (output: unknown) => string | null;
-        readonly missing: ErrorCode;
-        readonly shared?: 'allowed';
-      }
-    | { readonly decide: (input: object, seen: Seen, deps: Deps) => Promise<object> };
-  readonly act?: {
-    readonly event: SecurityEvent;
-    readonly unless?: (input: object) => boolean;
-    readonly what: (input: object) => Readonly<Record<string, unknown>>;
-    readonly before?: (input: object, deps: Deps, caller: Caller) => Promise<unknown>;
-    readonly after: (output: unknown) => unknown;
-  };
+  readonly account: AccountRule<object, unknown, Deps>;
+  readonly act?: Act<object, unknown, Deps>;
   readonly run: (caller: Caller, input: object, deps: Deps, signal: AbortSignal) => Promise<unknown>;
 };
 

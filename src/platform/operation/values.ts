@@ -2,8 +2,7 @@
  * What a JSON schema describes, as the code sees it: names in camelCase, a `date-time` as a Date, a UUID in lower case. Converts between
  * that and the JSON of the API by the schema alone, so that no field is renamed by hand and none leaves that the schema does not name.
  */
-import { invalidRequest } from '../../core/errors.ts';
-import { parseMoment } from '../../core/moment.ts';
+import { toMoment } from '../schemas/schemas.ts';
 
 export interface Schema {
   readonly type?: unknown;
@@ -172,12 +171,6 @@ function reader(name: string, schema: Schema): Convert {
     return unlessNull((value) => read(value as Readonly<Record<string, unknown>>));
   }
   if (schema.format === 'uuid') return unlessNull((value) => (value as string).toLowerCase());
-  if (schema.format === 'date-time') return unlessNull((value) => toDate(name, value as string));
+  if (schema.format === 'date-time') return unlessNull((value) => toMoment(name, value as string));
   return asIs;
-}
-
-function toDate(field: string, text: string): Date {
-  const date = parseMoment(text);
-  if (date === null) throw invalidRequest('no_such_moment', { field });
-  return date;
 }

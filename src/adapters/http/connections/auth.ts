@@ -12,7 +12,7 @@ import type { SessionUseCases } from '../../../app/sessions/use-cases.ts';
 import { nameAsker } from '../../../app/base/request-scope.ts';
 import { ServiceError, TYPE_SEPARATOR } from '../../../core/errors.ts';
 import { parseApiKey } from '../../../core/keys/api-key.ts';
-import type { Caller } from '../../../core/keys/caller.ts';
+import { keyIdOf as keyIdOfCaller, type Caller } from '../../../core/keys/caller.ts';
 import { allows, type Right } from '../../../core/keys/rights.ts';
 import { missingRights } from './rights.ts';
 import { clientAddressOf } from './client-address.ts';
@@ -43,8 +43,8 @@ export const callerOf = (request: FastifyRequest): Caller => shownKeyOf(request)
 
 /** The id of the request's key; null: a secret, or none. */
 export function keyIdOf(request: FastifyRequest): string | null {
-  const author = findShownKey(request)?.caller.author;
-  return author?.kind === 'key' ? author.id : null;
+  const shown = findShownKey(request);
+  return shown === null ? null : keyIdOfCaller(shown.caller);
 }
 
 /** The caller of the request, as the log of operators' acts records it. */
