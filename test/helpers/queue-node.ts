@@ -20,6 +20,7 @@ import { createTemplateStore } from '../../src/adapters/postgres/templates/templ
 import { createSmtpTransport } from '../../src/adapters/smtp-out/smtp-transport.ts';
 import { parseSmtpUrl } from '../../src/adapters/smtp-out/smtp-url.ts';
 import type { CertainUntil } from '../../src/app/base/clock-guard.ts';
+import type { Timers } from '../../src/app/base/timers.ts';
 import type { Application } from '../../src/app/application.ts';
 import type { SendChange, SendRequest, SendResult } from '../../src/app/send/use-cases.ts';
 import { createSendChanges } from '../../src/app/send/change-send.ts';
@@ -63,6 +64,8 @@ export interface QueueNodeOptions {
   readonly work?: boolean;
   /** Default: the clocks are right. */
   readonly certainUntil?: CertainUntil;
+  /** Default: those of the system. */
+  readonly timers?: Timers;
 }
 
 export interface QueueNode extends Pick<Application, 'listEmails'> {
@@ -172,6 +175,7 @@ export async function startQueueNode(options: QueueNodeOptions): Promise<QueueNo
         accounts: [{ id: ACCOUNT.id, slots: options.slots ?? 4, rate }],
         leaseMs: options.leaseMs ?? 2000,
         pollMs: 20,
+        ...(options.timers === undefined ? {} : { timers: options.timers }),
       },
     );
   };
