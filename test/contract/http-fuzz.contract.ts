@@ -5,6 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { arbitraryRequest, expectLawful, readOperations, type FuzzTarget } from '../helpers/http-fuzz.ts';
 import { runs } from '../helpers/runs.ts';
 
+/** Requests at a time, of an operation that none got through to yet. */
+const MORE_RUNS = 30;
+
 export interface OpenFuzzTarget extends FuzzTarget {
   close(): Promise<void>;
 }
@@ -34,7 +37,7 @@ export function describeHttpFuzz(title: string, open: () => Promise<OpenFuzzTarg
       await fc.assert(requests, { numRuns: runs(longRuns) });
       // A generator that never gets through is useless; some operations take more luck than others.
       for (let more = 0; more < 50 && !isThrough(); more += 1)
-        await fc.assert(requests, { numRuns: longRuns / 10 });
+        await fc.assert(requests, { numRuns: MORE_RUNS });
       expect(isThrough()).toBe(true);
     });
   });

@@ -62,5 +62,6 @@ describeHttpFuzz(
       },
     };
   },
-  250,
+  // See docs/decisions/0062-cost-of-tests.md.
+  100,
 );
