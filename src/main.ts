@@ -114,6 +114,7 @@ async function runService(): Promise<void> {
   const started = performance.now();
   let logger = createLogger('info');
   let stopRequest: StopRequest | null = null;
+  let isStarted = false;
   let service: Service;
   try {
     const config = readConfig();
@@ -121,8 +122,11 @@ async function runService(): Promise<void> {
     const { startService } = await import('./service/service.ts');
     tellUncaught(logger);
     stopRequest = listenForStop(process, logger);
-    stopRequest.signal.addEventListener('abort', () => endAfter(config.shutdownTimeoutMs, logger));
+    stopRequest.signal.addEventListener('abort', () =>
+      endAfter(config.shutdownTimeoutMs, () => isStarted, logger),
+    );
     service = await startService(config, logger, stopRequest.signal);
+    isStarted = true;
   } catch (err) {
     if (stopRequest?.signal.aborted === true && err === stopRequest.signal.reason) {
       tellStopped(stopRequest, logger);
@@ -159,9 +163,19 @@ function tellUncaught(logger: Logger): void {
   });
 }
 
-/** One time bounds the whole stop, whatever hangs: supervisors kill after theirs. The next start continues with what is left. */
-function endAfter(timeoutMs: number, logger: Logger): void {
+/**
+ * One time bounds the whole stop, whatever hangs: supervisors kill after theirs. The next start continues with what is left. A start that was
+ * interrupted has answered no request, so its end is what was asked for.
+ */
+function endAfter(timeoutMs: number, isStarted: () => boolean, logger: Logger): void {
   setTimeout(() => {
+    if (!isStarted()) {
+      logger.warn(
+        { timeoutMs },
+        'the start could not be taken back within SHUTDOWN_TIMEOUT_MS; email-worker ends at once',
+      );
+      process.exit(0);
+    }
     logger.error({ timeoutMs }, 'the stop took longer than SHUTDOWN_TIMEOUT_MS; email-worker ends at once');
     process.exit(1);
   }, timeoutMs).unref();

@@ -37,12 +37,13 @@ const PATIENT_CONNECTIONS = 2;
  *
  * @param signal ends the start at any moment, and it throws the reason: a migration under way is one transaction, which
  * the server then rolls back
+ * @param cut cuts all connections, also later
  */
 export async function openDatabase(
   config: Config,
   logger: Logger,
   teardown: Teardown,
-  signal?: AbortSignal,
+  { signal, cut }: { readonly signal?: AbortSignal | undefined; readonly cut?: AbortSignal | undefined } = {},
 ): Promise<OpenDatabase> {
   const ended = signal === undefined ? {} : { signal };
   const embedded =
@@ -55,7 +56,10 @@ export async function openDatabase(
         })
       : null;
   if (embedded !== null) teardown.push(() => embedded.stop());
-  const options = poolOptions(config, embedded?.connection ?? config.databaseUrl ?? '', logger);
+  const options = {
+    ...poolOptions(config, embedded?.connection ?? config.databaseUrl ?? '', logger),
+    ...(cut === undefined ? {} : { signal: cut }),
+  };
   await migrateWhenThere({ ...options, ...ended }, logger);
   const database = openPool(options, teardown);
   const replica = openReplica(config, database.callers, options, teardown);

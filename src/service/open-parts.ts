@@ -17,6 +17,7 @@ import { createMailboxSource } from './create-mailbox-source.ts';
 import { createClockGuard } from './create-clock-guard.ts';
 import { createReader } from './create-reader.ts';
 import { createTransports, type Transports } from './create-transports.ts';
+import type { CutOff } from './cut-off.ts';
 import { createIdSource } from './id-source.ts';
 import { openStorage, type OpenStorage } from './open-storage.ts';
 import { WorkWatch } from '../worker/work-watch.ts';
@@ -54,16 +55,18 @@ export async function openParts(
   config: Config,
   logger: Logger,
   teardown: Teardown,
-  signal?: AbortSignal,
+  cutOff: CutOff,
+  signal: AbortSignal | undefined,
 ): Promise<Parts> {
   // Finds mistakes in the configuration before anything large is started.
   const tokens = createTokens(config, logger);
   const transports = createTransports(config, tokens, logger);
   teardown.push(() => transports.close());
+  cutOff.add(transports);
   const mailboxSource = createMailboxSource(config, tokens);
   const reader = createReader(config, logger);
   teardown.push(() => reader.close());
-  const storage = await openStorage(config, logger, teardown, signal);
+  const storage = await openStorage(config, logger, teardown, { cutOff, signal });
   // Most storages answer at once; until one has, only what needs no files is done.
   await Promise.race([
     storage.ownStorage.look().catch(() => undefined),
@@ -76,6 +79,7 @@ export async function openParts(
   const guard = createClockGuard(storage.pool, instanceId, logger);
   // The loop tries again.
   await guard.measure().catch((err: unknown) => {
+    signal?.throwIfAborted();
     logger.warn({ err }, 'the clock of this process could not be compared with that of the database');
   });
   return {

@@ -9,6 +9,7 @@ import type { ClockGuard } from '../app/base/clock-guard.ts';
 import type { Config } from '../config/config.ts';
 import { createStorageRecord } from '../adapters/postgres/files/storage-record.ts';
 import { OwnStorage } from '../app/files/own-storage.ts';
+import type { CutOff } from './cut-off.ts';
 import { createIdSource } from './id-source.ts';
 import { openDatabase, type OpenDatabase } from './open-database.ts';
 import type { Teardown } from './teardown.ts';
@@ -26,10 +27,11 @@ export async function openStorage(
   config: Config,
   logger: Logger,
   teardown: Teardown,
-  signal?: AbortSignal,
+  { cutOff, signal }: { readonly cutOff?: CutOff; readonly signal?: AbortSignal | undefined } = {},
 ): Promise<OpenStorage> {
   const blobs = await openBlobs(config, teardown, false);
-  const database = await openDatabase(config, logger, teardown, signal);
+  cutOff?.add(blobs);
+  const database = await openDatabase(config, logger, teardown, { signal, cut: cutOff?.database });
   const own = ownStorageOf(blobs, database, logger);
   return { ...database, ...own, ...(await openJournal(config, logger, teardown)) };
 }

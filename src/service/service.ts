@@ -29,6 +29,7 @@ import type { Config } from '../config/config.ts';
 import { readVersion } from '../config/version.ts';
 import { createViews } from './create-views.ts';
 import { createApplication } from './create-application.ts';
+import { createCutOff, type CutOff } from './cut-off.ts';
 import { noteOpenListener, noteReadableFiles } from './exposure.ts';
 import { findGuide, findPage } from './find-page.ts';
 import { listenFailure } from './listen-failure.ts';
@@ -60,14 +61,17 @@ const HOUR_MS = 3_600_000;
 /**
  * Throws when a part can't start; parts that had been started are taken down again.
  *
- * @param signal ends the start, which then throws the signal's reason; without effect afterwards
+ * @param signal ends the start, which then throws the signal's reason; afterwards, the time for the stop begins with it
  */
 export async function startService(config: Config, logger: Logger, signal?: AbortSignal): Promise<Service> {
   const teardown: Teardown = [];
+  const cutOff = createCutOff(config, logger);
+  signal?.addEventListener('abort', cutOff.plan, { once: true });
   try {
-    return await startParts(config, logger, teardown, signal);
+    return await startParts(config, logger, teardown, cutOff, signal);
   } catch (error) {
     await takeDown(teardown, logger);
+    cutOff.cancel();
     signal?.throwIfAborted();
     throw error;
   }
@@ -77,6 +81,7 @@ async function startParts(
   config: Config,
   logger: Logger,
   teardown: Teardown,
+  cutOff: CutOff,
   signal: AbortSignal | undefined,
 ): Promise<Service> {
   const fullLogger = createFullLogger(config.logLevel);
@@ -89,8 +94,9 @@ async function startParts(
 
   await startTracing(config, logger, teardown);
   const certificates = openCertificates(config, { clock: () => new Date(), logger }, teardown);
-  const opened = await openParts(config, logger, teardown, signal);
+  const opened = await openParts(config, logger, teardown, cutOff, signal);
   signal?.throwIfAborted();
+  cutOff.workBegins();
   let mailboxes: MailboxReader | null = null;
   const countAccountsRead = () => mailboxes?.count() ?? 0;
   const { observers, ...metered } = await startMetrics(
@@ -99,7 +105,7 @@ async function startParts(
     teardown,
   );
   const parts = { ...opened, ...metered };
-  const { transports, spool, clock, pool, instanceId } = parts;
+  const { spool, clock, pool, instanceId } = parts;
   const sending = await startSending(parts, security, teardown);
   signal?.throwIfAborted();
   const accountOf = createAccountOf(pool);
@@ -179,10 +185,7 @@ async function startParts(
       maxAtOnce: config.httpMaxAtOnce,
     },
   });
-  let deadline: number | null = null;
-  /** When the stop is to be over, by `performance.now()`. */
-  const stopBy = () => (deadline ??= performance.now() + config.shutdownTimeoutMs);
-  teardown.push(() => closeHttp(app, stopBy() - wrapUpMs(config) / 2, logger));
+  teardown.push(() => closeHttp(app, cutOff.hangUpAt(), logger));
   const receive = application.receiveMessage;
   const listeners = await startListeners(config, {
     receive,
@@ -235,9 +238,9 @@ async function startParts(
 
   let stopping: Promise<void> | null = null;
   const stop = async () => {
-    const by = stopBy();
-    await drain(app, config, by - config.shutdownTimeoutMs / 2, logger);
-    await stopBefore(by - wrapUpMs(config), teardown, [transports, parts.blobs], logger);
+    await drain(app, config, cutOff.stopBy() - config.shutdownTimeoutMs / 2, logger);
+    await takeDown(teardown, logger);
+    cutOff.cancel();
   };
   return { url, secretFile: madeSecret?.path ?? null, loginLink, stop: () => (stopping ??= stop()) };
 }
@@ -264,38 +267,6 @@ function noteExposure(app: HttpApp, { tls, trustedProxies }: Config, security: S
     // A service with trusted proxies has a proxy in front, which terminates TLS.
     const isSafe = tls !== null || trustedProxies.length > 0;
     noteOpenListener(security, { protocol: 'http', address, tls: isSafe, login: true });
-  }
-}
-
-/** The last part of the shutdown time, in which work that was cut off is recorded and answered, in ms. */
-const MAX_WRAP_UP_MS = 5000;
-
-const wrapUpMs = ({ shutdownTimeoutMs }: Config): number => Math.min(MAX_WRAP_UP_MS, shutdownTimeoutMs / 4);
-
-/**
- * Work that mail servers and file storage have not answered by `cutOffAt` (by `performance.now()`) is recorded, and reported, in its state
- * at that time.
- */
-async function stopBefore(
-  cutOffAt: number,
-  teardown: Teardown,
-  waiting: readonly { abort(): void }[],
-  logger: Logger,
-): Promise<void> {
-  const timer = setTimeout(
-    () => {
-      logger.warn(
-        {},
-        'sends or files were still running near the end of the shutdown time; they are cut off',
-      );
-      for (const part of waiting) part.abort();
-    },
-    Math.max(0, cutOffAt - performance.now()),
-  );
-  try {
-    await takeDown(teardown, logger);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

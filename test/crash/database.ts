@@ -135,6 +135,11 @@ export class Database {
     for (const statement of END_WAITS) await this.query(statement);
   }
 
+  /** As another process does that has written events. */
+  async numberEvents(): Promise<void> {
+    await this.query('select number_events(10000)');
+  }
+
   async killPostmaster(): Promise<void> {
     const pid = (await readPidFile(this.#dataFolder()))?.pid;
     if (pid !== undefined) sendSignal(pid, 'SIGKILL');

@@ -94,7 +94,12 @@ export class SentMailbox {
       'no copy waits',
       async () => (await countWaiting(database)) === 0,
       QUIET_TIMEOUT_MS,
-    ).catch(async () => found.push(`I10 copies still wait: ${await tellWaiting(database)}`));
+    ).catch(async () => found.push(`I10 copies still wait: ${await tellOpen(database)}`));
+    if ((await countFailed(database)) > 0) {
+      found.push(`I10 copies were given up: ${await tellOpen(database)}`);
+      // As an operator does: the next rounds begin without them.
+      await database.query(RETRY_FAILED);
+    }
     await this.#readNew();
     const { total } = this;
     await waitUntil(
@@ -164,14 +169,22 @@ async function countWaiting(database: Database): Promise<number> {
   await database.query(
     `update sent_copies set due_at = now() where state = 'pending' and claim_id is null and due_at > now()`,
   );
-  const [row] = await database.query(`select count(*)::int as n from sent_copies where state <> 'stored'`);
+  const [row] = await database.query(`select count(*)::int as n from sent_copies where state = 'pending'`);
   return Number(row?.['n']);
 }
 
-async function tellWaiting(database: Database): Promise<string> {
+async function countFailed(database: Database): Promise<number> {
+  const [row] = await database.query(`select count(*)::int as n from sent_copies where state = 'failed'`);
+  return Number(row?.['n']);
+}
+
+const RETRY_FAILED = `update sent_copies
+  set state = 'pending', ended_at = null, give_up_at = default, due_at = now() where state = 'failed'`;
+
+async function tellOpen(database: Database): Promise<string> {
   return JSON.stringify(
     await database.query(
-      `select email_id, state, tries, due_at, last_error from sent_copies where state <> 'stored' limit 5`,
+      `select email_id, state, tries, due_at, give_up_at, ended_at, last_error, now() from sent_copies where state <> 'stored' limit 5`,
     ),
   );
 }

@@ -9,7 +9,10 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createEmptyDatabase } from '../helpers/postgres.ts';
+import { readPidFile } from '../../src/adapters/postgres/embedded/postmaster.ts';
+import { watchPostgres } from '../crash/stream-watchers.ts';
+import { TcpProxy } from '../crash/tcp-proxy.ts';
+import { createEmptyDatabase, createTestDatabase } from '../helpers/postgres.ts';
 import { processesOf } from '../helpers/processes-of.ts';
 import { query } from '../helpers/query.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
@@ -77,7 +80,7 @@ async function waitForSession(connectionString: string, condition: string): Prom
   await waitUntil('it waits', async () => (await query(connectionString, sessions)).length > 0, PATIENCE_MS);
 }
 
-async function expectStopped(child: ChildProcess): Promise<void> {
+async function terminate(child: ChildProcess): Promise<void> {
   const closed = once(child, 'close');
   child.kill('SIGTERM');
   await Promise.race([
@@ -86,10 +89,33 @@ async function expectStopped(child: ChildProcess): Promise<void> {
       setTimeout(() => reject(new Error(`it does not end:\n${output}`)), PATIENCE_MS).unref();
     }),
   ]);
+}
+
+async function expectStopped(child: ChildProcess): Promise<void> {
+  await terminate(child);
   expect([child.exitCode, child.signalCode]).toEqual([0, null]);
   expect(output).toContain('email-worker has stopped');
   expect(output).not.toContain('"level":50');
   await waitUntil('no process is left', () => processesOf(folder).length === 0);
+}
+
+/** To the database; falls silent for good when a client sends that text. */
+function createLineSilentAt(text: string): { readonly line: TcpProxy; readonly isSilent: () => boolean } {
+  let isSilent = false;
+  const line: TcpProxy = new TcpProxy(() => {
+    const { fromClient, fromServer } = watchPostgres();
+    return {
+      fromClient(chunk) {
+        if (chunk.includes(text)) {
+          isSilent = true;
+          line.silence();
+        }
+        return fromClient(chunk);
+      },
+      fromServer,
+    };
+  });
+  return { line, isSilent: () => isSilent };
 }
 
 /** Accepts connections and passes them to `onConnection`. */
@@ -166,6 +192,29 @@ describe.skipIf(process.platform !== 'linux')('a start that waits', () => {
     TEST_TIMEOUT_MS,
   );
 
+  // Parts of statements: nothing can be under way at the first, and all loops run at the second.
+  it.each(['look_at_clock', 'from session_clock'])(
+    'for a database that falls silent at "%s" ends on SIGTERM',
+    async (text) => {
+      const { connectionString, drop } = await createTestDatabase();
+      cleanups.push(drop);
+      const { line, isSilent } = createLineSilentAt(text);
+      const port = await line.start();
+      cleanups.unshift(() => line.stop());
+      const socket = new URL(connectionString);
+      line.target = { path: `${socket.searchParams.get('host')}/.s.PGSQL.${socket.port}` };
+      const child = start({
+        DATABASE_URL: `postgres://${socket.username}@127.0.0.1:${port}${socket.pathname}`,
+        SHUTDOWN_TIMEOUT_MS: '3000',
+      });
+      await waitUntil('it waits', isSilent, PATIENCE_MS);
+      await terminate(child);
+      expect(output).not.toContain('email-worker is listening');
+      expect([child.exitCode, child.signalCode]).toEqual([0, null]);
+    },
+    TEST_TIMEOUT_MS,
+  );
+
   it(
     'for initdb ends on SIGTERM, and leaves nothing half made',
     async () => {
@@ -194,6 +243,21 @@ describe.skipIf(process.platform !== 'linux')('a start that waits', () => {
         PATIENCE_MS,
       );
       await expectStopped(child);
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  it(
+    'for a PostgreSQL server that can not even end is over when SHUTDOWN_TIMEOUT_MS is, with code 0 as it served nothing',
+    async () => {
+      const child = start({ SHUTDOWN_TIMEOUT_MS: '1000' });
+      const data = path.join(folder, 'data', 'postgres', 'data');
+      await waitUntil('the server is there', async () => (await readPidFile(data)) !== null, PATIENCE_MS);
+      process.kill((await readPidFile(data))?.pid ?? 0, 'SIGSTOP');
+      await terminate(child);
+      expect(output).toContain('SHUTDOWN_TIMEOUT_MS; email-worker ends at once');
+      // On a slow machine it may have served before the server stood still.
+      expect(child.exitCode).toBe(output.includes('email-worker is listening') ? 1 : 0);
     },
     TEST_TIMEOUT_MS,
   );
