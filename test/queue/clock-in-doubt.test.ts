@@ -1,4 +1,7 @@
-/** A clock of the database that jumped ahead gives nothing up: neither a send that is put off, nor the copy of one. The row is set back instead. */
+/**
+ * A clock of the database that jumped ahead, or was behind, gives nothing up: neither a send that is put off, nor the copy of one. Rows are set
+ * back instead.
+ */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { alwaysCertain } from '../helpers/always-certain.ts';
@@ -40,10 +43,27 @@ const attemptsOf = async (id: string) => (await node.read(id)).attempts.length;
 it('puts a send off and tries it on while the clock is in doubt, and gives it up when the time is certain', async () => {
   await sql(SET_CLOCK, ['40 days']);
   const id = await node.enqueue({ to: ['ada@later.test'] });
-  await sql(`update send_queue set give_up_at = now() - interval '36 days' where email_id = $1`, [id]);
+  await sql(`update send_queue set give_up_at = now() - interval '20 hours' where email_id = $1`, [id]);
   await waitUntil('it was tried three times', async () => (await attemptsOf(id)) >= 3);
   expect(['deferred', 'sending']).toContain((await node.read(id)).state);
   await sql(SET_CLOCK, ['0']);
+  await waitUntil('it is given up', async () => (await node.read(id)).state === 'failed');
+});
+
+it('begins the time of a send anew that a clock far behind had set, and gives it up after that', async () => {
+  const id = await node.enqueue({ to: ['ada@later.test'] });
+  await sql(
+    `update send_queue set give_up_at = now() - interval '340 days', timed_from = now() - interval '341 days' where email_id = $1`,
+    [id],
+  );
+  await waitUntil('it was tried three times', async () => (await attemptsOf(id)) >= 3);
+  expect(['deferred', 'sending']).toContain((await node.read(id)).state);
+  const [row] = await sql(
+    `select give_up_at - now() > '23 hours' as it from send_queue where email_id = $1`,
+    [id],
+  );
+  expect(row).toEqual({ it: true });
+  await sql(`update send_queue set give_up_at = now() where email_id = $1`, [id]);
   await waitUntil('it is given up', async () => (await node.read(id)).state === 'failed');
 });
 
@@ -66,7 +86,7 @@ it('sends nothing before its time that is only due by a clock in doubt, while ot
 it('gives nothing up while the clocks of process and database differ', async () => {
   clocks.certainMs = -3_600_000;
   const id = await node.enqueue({ to: ['ada@later.test'] });
-  await sql(`update send_queue set give_up_at = now() - interval '36 days' where email_id = $1`, [id]);
+  await sql(`update send_queue set give_up_at = now() - interval '20 hours' where email_id = $1`, [id]);
   await waitUntil('it was tried three times', async () => (await attemptsOf(id)) >= 3);
   await sql(
     `update send_queue set account_id = 'gone', due_at = now() + interval '1 day' where email_id = $1 and owner is null`,
@@ -105,7 +125,7 @@ it('puts the copy of a send off while the clock is in doubt, and gives it up whe
   const id = await node.enqueue({ to: ['ada@example.org'] });
   await waitUntil('it is sent', async () => (await node.read(id)).state === 'sent');
   await sql(
-    `insert into sent_copies (email_id, account_id, give_up_at) values ($1, 'default', now() - interval '35 days')`,
+    `insert into sent_copies (email_id, account_id, give_up_at) values ($1, 'default', now() - interval '20 hours')`,
     [id],
   );
   const pool = createTestPool(database, 2);
@@ -123,6 +143,15 @@ it('puts the copy of a send off while the clock is in doubt, and gives it up whe
     await copies.putOff('default', 0, 'the server is away');
     expect(await state()).toBe('pending');
     await sql(SET_CLOCK, ['0']);
+    // A clock far behind had set its time.
+    const setLongOver = () => sql(`update sent_copies set give_up_at = now() - interval '340 days'`);
+    await setLongOver();
+    await fail();
+    expect(await state()).toBe('pending');
+    await setLongOver();
+    await copies.putOff('default', 0, 'the server is away');
+    expect(await state()).toBe('pending');
+    await sql(`update sent_copies set give_up_at = give_up_at - interval '5 days'`);
     await fail();
     expect(await state()).toBe('failed');
   } finally {

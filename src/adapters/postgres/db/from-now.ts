@@ -8,3 +8,9 @@ export const fromNow = (ms: string): string => after('now()', ms);
 /** As a condition: the database's clock is right, as far as it and this process can tell. @param certainUntil as SQL; see `CertainUntil` */
 export const isCertain = (certainUntil: string): string =>
   `clock_is_certain() and now() <= ${certainUntil}::timestamptz`;
+
+/**
+ * As a condition: the time to give up ran out more than a day ago. Nothing that waits is left alone for that long, unless no process ran, or the
+ * database's clock was behind when the time was set. Its time begins anew.
+ */
+export const isLongOver = (giveUpAt: string): string => `${giveUpAt} <= now() - interval '1 day'`;

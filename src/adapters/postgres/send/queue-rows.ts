@@ -1,7 +1,7 @@
 /** Single rows of the queue, in transactions that lock them before their email; send-queue.ts changes many at once. */
 import { defaultLane, PRIORITIES, type QueuedSend } from '../../../core/delivery/priority.ts';
 import type { Conclusion } from '../../../core/delivery/conclude.ts';
-import { after, fromNow } from '../db/from-now.ts';
+import { after, fromNow, isLongOver } from '../db/from-now.ts';
 import { run, runCounting, statement, type Executor, type RowOf } from '../db/statement.ts';
 import { beginUnseen, loseWaiting, setState } from './send-states.ts';
 
@@ -29,7 +29,8 @@ const IS_THERE = statement('is-in-queue', 'select from send_queue where email_id
 const LOCK = statement(
   'lock-queue-row',
   `select owner, claim_id, timed_from, attempts, version, lease_until is not null as is_claimed,
-    case when clock_is_certain() then (extract(epoch from give_up_at - now()) * 1000)::float8 end as give_up_in_ms, now() as read_at
+    case when clock_is_certain() and not ${isLongOver('give_up_at')}
+      then (extract(epoch from give_up_at - now()) * 1000)::float8 end as give_up_in_ms, now() as read_at
   from send_queue where email_id = $emailId for update`,
 ).narrow<{ is_claimed: boolean; give_up_in_ms: number | null; read_at: Date }>();
 
@@ -68,7 +69,11 @@ export async function applyConclusion(
 
 const PUT_BACK = statement(
   'put-back-into-queue',
-  `update send_queue set ${FREE}, due_at = ${fromNow('$dueInMs')}, send_at = null where email_id = $emailId`,
+  // The time from the beginning to giving up is one duration, whatever the clock showed.
+  `update send_queue set ${FREE}, due_at = ${fromNow('$dueInMs')}, send_at = null,
+    give_up_at = case when clock_is_certain() and ${isLongOver('give_up_at')} then now() + (give_up_at - timed_from)
+      else give_up_at end
+  where email_id = $emailId`,
 );
 
 export async function dequeue(executor: Executor, emailId: string): Promise<void> {

@@ -6,7 +6,8 @@ import type { SentCopyCounts } from '../../../app/mailboxes/mailbox-status-ports
 import type { ClaimedCopy, SentCopyQueue, SentCopyStore } from '../../../app/sent-copies/sent-copy-ports.ts';
 import type { MessageId } from '../../../core/message/message-id.ts';
 import type { SentCopyView } from '../../../core/sent-copies/sent-copy.ts';
-import { fromNow, isCertain } from '../db/from-now.ts';
+import { fromNow, isCertain, isLongOver } from '../db/from-now.ts';
+import { GIVE_UP_AFTER } from '../db/migrations/0001_schema/sent-copies.ts';
 import { columnsOf, jsonObject, type JsonOf } from '../db/json.ts';
 import { run, statement, type RowOf } from '../db/statement.ts';
 
@@ -133,8 +134,11 @@ const STORED = statement(
   where email_id = $emailId and claim_id = $claimId`,
 );
 
-/** A clock in doubt ends nothing for good. */
-const IS_OVER = `give_up_at <= now() and ${isCertain('$certainUntil')}`;
+/** A clock in doubt, or one that was wrong, ends nothing for good. */
+const IS_OVER = `give_up_at <= now() and not ${isLongOver('give_up_at')} and ${isCertain('$certainUntil')}`;
+/** The time to give up of a copy that goes on. */
+const GIVE_UP_AT = `case when ${isLongOver('give_up_at')} and ${isCertain('$certainUntil')} then now() + ${GIVE_UP_AFTER}
+    else give_up_at end`;
 
 /** The state after a failure at `now()`. */
 const NEXT_STATE = (isFinal: string) => `
@@ -144,7 +148,7 @@ const NEXT_STATE = (isFinal: string) => `
 const FAILED = statement(
   'sent-copy-failed',
   `update sent_copies
-  set ${NEXT_STATE(IS_OVER)}, tries = tries + 1,
+  set ${NEXT_STATE(IS_OVER)}, tries = tries + 1, give_up_at = ${GIVE_UP_AT},
     due_at = ${fromNow('$retryMs')}
   where email_id = $emailId and claim_id = $claimId`,
 );
@@ -157,7 +161,7 @@ const RELEASE = statement(
 
 const PUT_OFF = statement(
   'put-off-sent-copies',
-  `update sent_copies set ${NEXT_STATE(IS_OVER)}, due_at = ${fromNow('$delayMs')}
+  `update sent_copies set ${NEXT_STATE(IS_OVER)}, give_up_at = ${GIVE_UP_AT}, due_at = ${fromNow('$delayMs')}
   where account_id = $accountId and state = 'pending' and due_at <= now()`,
 );
 

@@ -4,6 +4,9 @@
  * The statement that makes an email `sent`, whichever it is, also makes the row of its copy; emails without a copy cost nothing. A claim of
  * a copy is marked by `claim_id`, and the copy is due again when the lease of the claim runs out.
  */
+/** By then a quota is raised, a password renewed, and a server back. */
+export const GIVE_UP_AFTER = `interval '5 days'`;
+
 export const SENT_COPIES = [
   `create table sent_copies (
     email_id uuid primary key references emails on delete cascade,
@@ -11,8 +14,7 @@ export const SENT_COPIES = [
     state text collate "C" not null default 'pending' check (state in ('pending', 'stored', 'failed')),
     -- Of a pending one: when it is tried next, or its claim runs out
     due_at timestamptz not null default clock_timestamp(),
-    -- By then a quota is raised, a password renewed, and a server back
-    give_up_at timestamptz not null default clock_timestamp() + interval '5 days',
+    give_up_at timestamptz not null default clock_timestamp() + ${GIVE_UP_AFTER},
     claim_id uuid,
     tries int not null default 0 check (tries >= 0),
     last_error text check (length(last_error) <= 1000),
