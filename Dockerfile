@@ -6,7 +6,7 @@ WORKDIR /source
 COPY .npmrc package.json package-lock.json ./
 COPY clients/typescript/package.json clients/typescript/
 COPY page/package.json page/
-RUN npm ci
+RUN npm ci --omit=dev
 COPY . .
 # The image holds what the package holds, with exactly the versions of the lock file.
 RUN npm pack --pack-destination /tmp \

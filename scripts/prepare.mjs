@@ -1,6 +1,7 @@
 /**
  * Makes a checkout ready to run: installs the packages and builds `dist/` and the page, each only when it is missing or stale. `npm start`,
- * `npm test` and `npm run bench` call it first. It needs nothing but Node.js and npm.
+ * `npm test` and `npm run bench` call it first. It needs nothing but Node.js and npm. What only starts or packs the service gets neither
+ * the packages nor the modules that only tests, benchmarks and scripts need.
  *
  * Content decides what is stale, never time. When nothing has to be done, it takes no lock, starts no process and writes nothing.
  */
@@ -15,16 +16,32 @@ const INSTALLED = 'node_modules/.package-lock.json';
 /** A file in the output of a part: contains a hash of the sources it was built from. */
 const STAMP = '.prepare-stamp';
 
+/** Starting or packing the service needs no compiler and no tests; everything else does. */
+const NEEDS_DEV = !['prestart', 'precli', 'prepack'].includes(process.env.npm_lifecycle_event);
+
+const isCode = ({ name }) => !name.endsWith('.test.ts');
+
+/** In order: the bundle lies within the output of the modules. */
 const PARTS = [
   {
-    name: 'the build',
+    name: 'the modules',
     output: 'dist',
     folder: '.',
     folders: ['src'],
-    settings: ['tsconfig.json', 'tsconfig.build.json', 'scripts/bundle.mjs'],
-    isSource: ({ name }) => !name.endsWith('.test.ts'),
+    settings: ['tsconfig.json', 'tsconfig.build.json'],
+    isSource: isCode,
+    isAbsent: () => !NEEDS_DEV,
+    steps: [['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json']],
+  },
+  {
+    name: 'the build',
+    output: 'dist/bundle',
+    folder: '.',
+    folders: ['src'],
+    settings: ['tsconfig.json', 'scripts/bundle.mjs'],
+    isSource: isCode,
     isAbsent: () => false,
-    steps: [['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], ['scripts/bundle.mjs']],
+    steps: [['scripts/bundle.mjs']],
   },
   {
     name: 'the build of the page',
@@ -49,9 +66,6 @@ const LOCK_RENEWAL_MS = 1000;
 /** A lock that was not renewed for this long is abandoned: its process has ended, here or in another container. */
 const LOCK_STALE_MS = 10_000;
 
-/** Starting the built service needs no compiler; everything else does. */
-const NEEDS_DEV = !['prestart', 'precli'].includes(process.env.npm_lifecycle_event);
-
 async function prepare() {
   checkNode();
   if (isInstalled() && isBuilt()) return;
@@ -74,13 +88,12 @@ function checkNode() {
 /** True if npm's own list of installed packages has all that the lock file names. npm writes that list last. */
 function isInstalled() {
   if (!fs.existsSync(INSTALLED)) return false;
-  const withoutDev = !NEEDS_DEV && isBuilt();
   const { packages: locked } = readJson('package-lock.json');
   const { packages: installed } = readJson(INSTALLED);
   return Object.entries(locked).every(([name, entry]) => {
     const found = installed[name];
     if (found !== undefined) return found.version === entry.version && found.integrity === entry.integrity;
-    return name === '' || isForOtherPlatform(entry) || (withoutDev && (entry.dev || entry.devOptional));
+    return name === '' || isForOtherPlatform(entry) || (!NEEDS_DEV && (entry.dev || entry.devOptional));
   });
 }
 
@@ -92,7 +105,7 @@ function isForOtherPlatform({ optional, devOptional, os, cpu, libc }) {
 
 async function install() {
   // Within `npm pack --json` it would print each installed package.
-  const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--no-json', '--loglevel=error'];
+  const args = ['ci', NEEDS_DEV ? '--include=dev' : '--omit=dev', '--no-audit', '--no-fund', '--no-json', '--loglevel=error'];
   // Under npm, the path of npm itself is known.
   const npm = process.env.npm_execpath;
   const [program, ...first] = npm?.endsWith('npm-cli.js') ? [process.execPath, npm] : ['npm'];

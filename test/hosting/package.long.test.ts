@@ -149,7 +149,7 @@ describe('installed by the guide for a server', () => {
     expect(await readFile(unit, 'utf8')).toContain('ExecStart=node /usr/local/bin/email-worker');
   });
 
-  it('has the packages of the lock file, and none that only development needs', async () => {
+  it('has the packages of the lock file, and none that only development or the build needs', async () => {
     const read = async (file: string) =>
       (
         JSON.parse(await readFile(file, 'utf8')) as {
@@ -157,12 +157,18 @@ describe('installed by the guide for a server', () => {
         }
       ).packages;
     const locked = await read(path.join(ROOT, 'package-lock.json'));
+    const packed = await read(path.join(installed, 'npm-shrinkwrap.json'));
     const packages = Object.entries(await read(path.join(installed, 'node_modules/.package-lock.json')));
     expect(packages.length).toBeGreaterThan(100);
     const others = packages.filter(
-      ([name, { version }]) => locked[name]?.version !== version || locked[name].dev === true,
+      ([name, { version }]) => locked[name]?.version !== version || packed[name]?.dev !== undefined,
     );
     expect(others).toEqual([]);
+    const names = packages.map(([name]) => name);
+    for (const tool of ['esbuild', 'vite', 'react', 'vitest']) {
+      expect(locked).toHaveProperty([`node_modules/${tool}`]);
+      expect(names).not.toContain(`node_modules/${tool}`);
+    }
   });
 
   it('runs as a user who may write to its folder only, and is healthy', async () => {

@@ -29,10 +29,11 @@ fs.cpSync('src', 'dist', { recursive: true });
 if (fs.existsSync('broken')) process.exit(2);
 if (fs.existsSync('slow')) { fs.writeFileSync('building', ''); setTimeout(() => {}, 60_000); }
 `;
-/** Stands for the script that bundles the compiled modules. */
+/** Stands for the script that bundles the sources. */
 const BUNDLE = `
 import fs from 'node:fs';
 fs.appendFileSync('calls', 'bundle\\n');
+fs.mkdirSync('dist/bundle', { recursive: true });
 `;
 /** Stands for the bundler, in the folder of the page. */
 const VITE = `
@@ -110,13 +111,14 @@ describe('preparing a checkout', () => {
     expect((await run()).code).toBe(0);
     return await calls();
   };
-  const built = async () => (await readdir(join(temp.path, 'dist'))).filter((name) => !name.startsWith('.'));
+  const built = async () =>
+    (await readdir(join(temp.path, 'dist'))).filter((name) => !name.startsWith('.') && name !== 'bundle');
   const locks = async () => (await readdir(temp.path)).filter((name) => name.startsWith('.prepare-lock'));
 
   test('installs and builds the first time, and says so; then it does nothing, silently', async () => {
     const first = await run();
     expect(first.code).toBe(0);
-    expect(first.output).toMatch(/npm ci.*done in.*the build.*done in/s);
+    expect(first.output).toMatch(/npm ci.*done in.*the modules.*done in.*the build.*done in/s);
     expect(await calls()).toEqual([INSTALL, 'tsc', 'bundle']);
     expect(await run()).toEqual({ code: 0, output: '' });
     expect(await calls()).toEqual([]);
@@ -232,14 +234,25 @@ describe('preparing a checkout', () => {
     expect(await prepare()).toEqual([INSTALL]);
   });
 
-  test('needs no compiler to start what is built', async () => {
-    await prepare();
-    const installed = structuredClone(LOCK) as { packages: Record<string, unknown> };
-    delete installed.packages['node_modules/typescript'];
-    await write('node_modules/.package-lock.json', JSON.stringify(installed));
-    expect(await run({ npm_lifecycle_event: 'prestart' })).toEqual({ code: 0, output: '' });
-    expect(await calls()).toEqual([]);
-    expect(await prepare()).toEqual([INSTALL]);
+  describe.each(['prestart', 'precli', 'prepack'])('for %s', (npm_lifecycle_event) => {
+    test('installs and builds nothing that only tests and scripts need', async () => {
+      expect((await run({ npm_lifecycle_event })).code).toBe(0);
+      expect(await calls()).toEqual([INSTALL.replace('--include=dev', '--omit=dev'), 'bundle']);
+      expect(await run({ npm_lifecycle_event })).toEqual({ code: 0, output: '' });
+      expect(await calls()).toEqual([]);
+    });
+
+    test('needs no compiler, and tests install it', async () => {
+      await prepare();
+      const installed = structuredClone(LOCK) as { packages: Record<string, unknown> };
+      delete installed.packages['node_modules/typescript'];
+      await write('node_modules/.package-lock.json', JSON.stringify(installed));
+      await write('src/main.ts', 'changed');
+      expect((await run({ npm_lifecycle_event })).code).toBe(0);
+      expect(await calls()).toEqual(['bundle']);
+      expect(await prepare()).toEqual([INSTALL, 'tsc', 'bundle']);
+      expect(await prepare()).toEqual([]);
+    });
   });
 
   test('fails when npm or the compiler fails, and does not take the remains for a result', async () => {
@@ -252,7 +265,7 @@ describe('preparing a checkout', () => {
     await write('broken', '');
     expect(await run()).toMatchObject({
       code: 1,
-      output: expect.stringContaining('the build failed: exit code 2'),
+      output: expect.stringContaining('the modules failed: exit code 2'),
     });
     await calls();
     await remove('broken');
