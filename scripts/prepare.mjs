@@ -105,7 +105,14 @@ function isForOtherPlatform({ optional, devOptional, os, cpu, libc }) {
 
 async function install() {
   // Within `npm pack --json` it would print each installed package.
-  const args = ['ci', NEEDS_DEV ? '--include=dev' : '--omit=dev', '--no-audit', '--no-fund', '--no-json', '--loglevel=error'];
+  const args = [
+    'ci',
+    NEEDS_DEV ? '--include=dev' : '--omit=dev',
+    '--no-audit',
+    '--no-fund',
+    '--no-json',
+    '--loglevel=error',
+  ];
   // Under npm, the path of npm itself is known.
   const npm = process.env.npm_execpath;
   const [program, ...first] = npm?.endsWith('npm-cli.js') ? [process.execPath, npm] : ['npm'];

@@ -1,5 +1,5 @@
 /** Opens the folders where the window is too narrow to show them. */
-import { Menu } from 'lucide-react';
+import { Menu } from '../ui/icons.tsx';
 import { useWords } from '../i18n/index.tsx';
 import { IconButton } from '../ui/button.tsx';
 import { useDrawer } from './drawer.ts';

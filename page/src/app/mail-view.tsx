@@ -1,5 +1,5 @@
 /** The list of a folder, and the thread chosen from it. */
-import { KeyRound, MailOpen } from 'lucide-react';
+import { KeyRound, MailOpen } from '../ui/icons.tsx';
 import { lazy, Suspense, useRef } from 'react';
 import type { Folder } from '../features/folders/folder.ts';
 import { ThreadView } from '../features/thread/thread-view.tsx';

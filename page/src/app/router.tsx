@@ -8,7 +8,7 @@ import {
   useParams,
   useSearch,
 } from '@tanstack/react-router';
-import { MessageCircleQuestion } from 'lucide-react';
+import { MessageCircleQuestion } from '../ui/icons.tsx';
 import { lazy, Suspense } from 'react';
 import { readFolder } from '../features/folders/folder.ts';
 import { useSearchFolder } from '../features/search/use-search-folder.ts';

@@ -1,5 +1,5 @@
 /** Buttons: with a text, or with only an icon, whose name a tooltip shows. */
-import type { LucideIcon } from 'lucide-react';
+import type { IconType } from './icons.tsx';
 import type { Ref } from 'react';
 import { Button as AriaButton, Tooltip, TooltipTrigger, type ButtonProps } from 'react-aria-components';
 import './button.css';
@@ -16,7 +16,7 @@ export function Button({ look = 'plain', ...props }: Props) {
 }
 
 interface IconButtonProps extends Omit<ButtonProps, 'className' | 'children' | 'aria-label'> {
-  readonly icon: LucideIcon;
+  readonly icon: IconType;
   readonly ref?: Ref<HTMLButtonElement>;
   readonly label: string;
   /** The key with the same effect. */

@@ -1,12 +1,12 @@
 /** The message in an empty view, or in one that failed to load. */
-import type { LucideIcon } from 'lucide-react';
-import { CloudOff } from 'lucide-react';
+import type { IconType } from './icons.tsx';
+import { CloudOff } from './icons.tsx';
 import { useWords } from '../i18n/index.tsx';
 import { Button } from './button.tsx';
 import './empty.css';
 
 interface EmptyProps {
-  readonly icon: LucideIcon;
+  readonly icon: IconType;
   readonly title: string;
   readonly hint?: string;
 }

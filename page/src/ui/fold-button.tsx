@@ -1,5 +1,5 @@
 /** Shows and hides the quoted part of an email. */
-import { Ellipsis } from 'lucide-react';
+import { Ellipsis } from './icons.tsx';
 import { Button } from 'react-aria-components';
 import { useWords } from '../i18n/index.tsx';
 

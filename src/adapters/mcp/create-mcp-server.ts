@@ -1,9 +1,8 @@
 /**
- * An MCP server (Model Context Protocol) over the HTTP API, with the official SDK: for language models that read and write mail. Requests
- * are handled below the SDK's `McpServer`, which drops arguments and parameters that it does not know.
+ * An MCP server (Model Context Protocol) over the HTTP API: for language models that read and write mail. It is written here, and not with the
+ * official SDK, since it needs four methods of the protocol, and no argument or parameter may be dropped before it is checked; see
+ * docs/decisions/0063-what-a-start-installs.md.
  */
-import { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import { ErrorCode, McpError, type CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import { ServiceError } from '../../core/errors.ts';
 import type { Right } from '../../core/keys/rights.ts';
@@ -11,6 +10,7 @@ import type { ApiCall } from './api-call.ts';
 import { checkInput, InputFault } from './check-input.ts';
 import { closeNames } from './close-names.ts';
 import { ApiRefusal, type Tool } from './define-tool.ts';
+import { INVALID_PARAMS, isObject, RpcError, type Methods, type Params } from './json-rpc.ts';
 import { DRAFT_TOOLS } from './draft-tools.ts';
 import { READING_TOOLS } from './reading-tools.ts';
 import { deriveKey } from './sending.ts';
@@ -29,57 +29,71 @@ export interface McpServerOptions {
   readonly version: string;
 }
 
-// Nothing is dropped before it is checked.
-const ListRequest = z.looseObject({
-  method: z.literal('tools/list'),
-  params: z.looseObject({}).optional(),
-});
-const CallRequest = z.looseObject({
-  method: z.literal('tools/call'),
-  params: z.looseObject({ name: z.string() }),
-});
+/** The versions of the protocol that are the same for a server of tools without sessions, the newest first. */
+export const PROTOCOL_VERSIONS: readonly string[] = [
+  '2025-11-25',
+  '2025-06-18',
+  '2025-03-26',
+  '2024-11-05',
+  '2024-10-07',
+];
 
-/** For one client; connect it to a transport. */
-export function createMcpServer({ call, mayUse, caller, version }: McpServerOptions): Server {
-  const server = new Server(
-    { name: 'email-worker', title: 'Email', version },
-    { capabilities: { tools: {} }, instructions: `Reads and writes the email of a company. ${WARNING}` },
-  );
+/** What a tool answers. */
+interface ToolResult {
+  readonly content: readonly { readonly type: 'text'; readonly text: string }[];
+  readonly structuredContent?: object;
+  readonly isError?: true;
+}
+
+/** The methods that a client may call. */
+export function createMcpServer({ call, mayUse, caller, version }: McpServerOptions): Methods {
   const lackedRight = (tool: Tool) => tool.rights.find((right) => !mayUse(right)) ?? null;
-
-  server.setRequestHandler(ListRequest, ({ params = {} }) => {
-    // The list has one page.
-    refuseOthers(params, ['_meta']);
-    return { tools: TOOLS.filter((tool) => lackedRight(tool) === null).map(describeTool) };
-  });
-
-  server.setRequestHandler(CallRequest, async ({ params }) => {
-    refuseOthers(params, ['_meta', 'name', 'arguments']);
-    const tool = TOOLS.find(({ name }) => name === params.name) ?? null;
-    if (tool === null) throw unknownTool(params.name);
-    const right = lackedRight(tool);
-    if (right !== null) return refusal(new ServiceError('forbidden_right', { values: { right } }), { right });
-    return runTool(tool, call, caller, params['arguments'] ?? {});
-  });
-  return server;
+  return {
+    initialize: ({ protocolVersion }) => ({
+      // A client that asks for another version decides whether it goes on with ours.
+      protocolVersion: PROTOCOL_VERSIONS.find((known) => known === protocolVersion) ?? PROTOCOL_VERSIONS[0],
+      capabilities: { tools: {} },
+      serverInfo: { name: 'email-worker', title: 'Email', version },
+      instructions: `Reads and writes the email of a company. ${WARNING}`,
+    }),
+    ping: () => ({}),
+    'tools/list'(params) {
+      // The list has one page.
+      refuseOthers(params, ['_meta']);
+      return { tools: TOOLS.filter((tool) => lackedRight(tool) === null).map(describeTool) };
+    },
+    async 'tools/call'(params) {
+      refuseOthers(params, ['_meta', 'name', 'arguments']);
+      const { name } = params;
+      if (typeof name !== 'string') throw new RpcError(INVALID_PARAMS, 'name is missing, or no text');
+      const tool = TOOLS.find((one) => one.name === name) ?? null;
+      if (tool === null) throw unknownTool(name);
+      const right = lackedRight(tool);
+      if (right !== null)
+        return refusal(new ServiceError('forbidden_right', { values: { right } }), { right });
+      // null is no arguments that were left out.
+      const { arguments: input = {} } = params;
+      if (!isObject(input)) throw new RpcError(INVALID_PARAMS, 'arguments is no object');
+      return runTool(tool, call, caller, input);
+    },
+  };
 }
 
-function refuseOthers(params: object, known: readonly string[]): void {
+function refuseOthers(params: Params, known: readonly string[]): void {
   const other = Object.keys(params).find((name) => !known.includes(name));
-  if (other !== undefined)
-    throw new McpError(ErrorCode.InvalidParams, `unknown parameter: ${other.slice(0, 100)}`);
+  if (other !== undefined) throw new RpcError(INVALID_PARAMS, `unknown parameter: ${other.slice(0, 100)}`);
 }
 
-function unknownTool(name: string): McpError {
+function unknownTool(name: string): RpcError {
   const close = closeNames(
     name,
     TOOLS.map((tool) => tool.name),
   );
   const hint = close.length === 0 ? '' : `; did you mean ${close.join(', ')}?`;
-  return new McpError(ErrorCode.InvalidParams, `unknown tool: ${name.slice(0, 100)}${hint}`);
+  return new RpcError(INVALID_PARAMS, `unknown tool: ${name.slice(0, 100)}${hint}`);
 }
 
-async function runTool(tool: Tool, call: ApiCall, caller: string, input: unknown): Promise<CallToolResult> {
+async function runTool(tool: Tool, call: ApiCall, caller: string, input: unknown): Promise<ToolResult> {
   try {
     const checked = checkInput(tool.input, input);
     const result = await tool.run(call, checked, {
@@ -101,7 +115,7 @@ const namesOf = ({ closeNames: close, knownNames: known }: InputFault): object =
   close.length > 0 ? { did_you_mean: close } : known.length > 0 ? { known } : {};
 
 /** The service itself refuses, before it asks the API. */
-const refusal = ({ status, code, text }: ServiceError, details: object): CallToolResult =>
+const refusal = ({ status, code, text }: ServiceError, details: object): ToolResult =>
   errorResult({ status, code, error: text, ...details });
 
 /** Its texts may hold what mail or mail servers say, such as an address of Reply-To. */
@@ -126,7 +140,7 @@ function apiRefusal({ answer }: ApiRefusal): object {
   };
 }
 
-const errorResult = (json: object): CallToolResult => ({
+const errorResult = (json: object): ToolResult => ({
   content: [{ type: 'text', text: JSON.stringify(showAll(json)) }],
   isError: true,
 });
@@ -171,5 +185,5 @@ function toJsonSchema(schema: z.ZodType, io: 'input' | 'output') {
       if (io === 'output') delete jsonSchema.additionalProperties;
     },
   });
-  return json as { type: 'object' };
+  return json;
 }

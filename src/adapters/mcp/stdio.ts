@@ -3,9 +3,9 @@
  * `/mcp` of the service, and its answer back. So the service alone decides which tools the key has and what they take.
  */
 import { once } from 'node:events';
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
-import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { createInterface } from 'node:readline';
 import { TIMEOUT_MS } from './call-over.ts';
+import { isMessage, PARSE_ERROR, SERVER_ERROR, toError, type Answer, type Message } from './json-rpc.ts';
 
 export interface StdioOptions {
   /** Address of the service, such as `http://127.0.0.1:3000`. */
@@ -15,43 +15,46 @@ export interface StdioOptions {
   readonly signal: AbortSignal;
 }
 
-/** JSON-RPC 2.0: errors of a server are -32099 to -32000. */
-const NO_ANSWER = -32_000;
-
 /** Resolves when the parent program closes its end, or `signal` is aborted. Throws when it takes no more answers. */
 export async function serveStdio({ url, token, signal }: StdioOptions): Promise<void> {
   const target = `${url.href.replace(/\/$/, '')}/mcp`;
-  const transport = new StdioServerTransport();
+  // One message in a line, both ways.
+  const lines = createInterface({ input: process.stdin, crlfDelay: Infinity });
   const broken = new Promise<never>((_, reject) => {
-    // The SDK's transports have no other way.
-    // eslint-disable-next-line unicorn/prefer-add-event-listener
-    transport.onmessage = (message) => {
-      answer(target, token, message)
-        .then((reply) => (reply === null ? undefined : transport.send(reply)))
+    process.stdout.once('error', reject);
+    lines.on('line', (line) => {
+      answerLine(target, token, line)
+        .then((reply) => reply !== null && process.stdout.write(`${JSON.stringify(reply)}\n`))
         .catch(reject);
-    };
+    });
   });
-  await transport.start();
-  const ended = once(process.stdin, 'end');
+  const ended = once(lines, 'close');
   await (signal.aborted ? null : Promise.race([ended, once(signal, 'abort'), broken]));
-  await transport.close();
+  lines.close();
+}
+
+async function answerLine(target: string, token: string, line: string): Promise<Answer | null> {
+  let message: unknown;
+  try {
+    message = JSON.parse(line);
+  } catch {
+    return toError(PARSE_ERROR, 'the line is no JSON');
+  }
+  if (!isMessage(message)) return toError(PARSE_ERROR, 'the line is no message of JSON-RPC 2.0');
+  return answer(target, token, message);
 }
 
 /** Never throws: the program must get an answer to every request. */
-async function answer(
-  target: string,
-  token: string,
-  message: JSONRPCMessage,
-): Promise<JSONRPCMessage | null> {
+async function answer(target: string, token: string, message: Message): Promise<Answer | null> {
   try {
     return await ask(target, token, message);
   } catch (error) {
-    return toError(message, `the service did not answer: ${String(error)}`);
+    return withoutAnswer(message, `the service did not answer: ${String(error)}`);
   }
 }
 
 /** null for what has no answer, such as a notification. */
-async function ask(target: string, token: string, message: JSONRPCMessage): Promise<JSONRPCMessage | null> {
+async function ask(target: string, token: string, message: Message): Promise<Answer | null> {
   const response = await fetch(target, {
     method: 'POST',
     headers: {
@@ -67,12 +70,11 @@ async function ask(target: string, token: string, message: JSONRPCMessage): Prom
   const text = await response.text();
   const body: unknown = text === '' ? null : JSON.parse(text);
   if (body === null && response.ok) return null;
-  if (body !== null && typeof body === 'object' && 'jsonrpc' in body) return body as JSONRPCMessage;
+  if (body !== null && typeof body === 'object' && 'jsonrpc' in body) return body as Answer;
   const { code = 'unexpected_response', error = '' } = Object(body) as { code?: string; error?: string };
-  return toError(message, `${response.status} ${code}: ${error}`);
+  return withoutAnswer(message, `${response.status} ${code}: ${error}`);
 }
 
-function toError(message: JSONRPCMessage, text: string): JSONRPCMessage | null {
-  if (!('id' in message) || !('method' in message)) return null;
-  return { jsonrpc: '2.0', id: message.id, error: { code: NO_ANSWER, message: text } };
+function withoutAnswer({ id, method }: Message, text: string): Answer | null {
+  return id === undefined || method === undefined ? null : toError(SERVER_ERROR, text, id);
 }

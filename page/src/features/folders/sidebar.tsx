@@ -14,8 +14,8 @@ import {
   Reply,
   Send,
   UserRound,
-  type LucideIcon,
-} from 'lucide-react';
+  type IconType,
+} from '../../ui/icons.tsx';
 import type { Folders } from 'email-worker-client';
 import { foldersQuery } from '../../api/queries.ts';
 import { useNewMessage } from '../../app/links.ts';
@@ -26,7 +26,7 @@ import { EMAIL_FOLDERS, THREAD_FOLDERS, accountFolder, labelFolder, type FixedFo
 import { UserMenu } from './user-menu.tsx';
 import './sidebar.css';
 
-const ICONS: Readonly<Record<FixedFolder, LucideIcon>> = {
+const ICONS: Readonly<Record<FixedFolder, IconType>> = {
   open: Inbox,
   unanswered: Reply,
   unread: Mail,
@@ -165,7 +165,7 @@ function FolderGroup({ title, children }: FolderGroupProps) {
 interface FolderLinkProps {
   readonly folder: string;
   readonly title: string;
-  readonly icon: LucideIcon | null;
+  readonly icon: IconType | null;
   /** null: no count is shown. */
   readonly count: number | null;
   /** A count that reaches this limit means "so many or more". */

@@ -1,7 +1,7 @@
 /** Shows who is logged in, switches between light and dark, and logs out. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { Check, LogOut, Monitor, Moon, Settings2, Sun } from 'lucide-react';
+import { Check, LogOut, Monitor, Moon, Settings2, Sun } from '../../ui/icons.tsx';
 import { Menu, MenuItem, MenuSection, MenuTrigger, Header, Popover, Separator } from 'react-aria-components';
 import { logOut } from '../../api/session.ts';
 import { endSession } from '../../app/session-gate.tsx';

@@ -1,6 +1,6 @@
 /** The mail accounts: whether they work, how far behind their mailboxes are, and the actions on them. */
 import type { Account } from 'email-worker-client';
-import { AtSign } from 'lucide-react';
+import { AtSign } from '../../ui/icons.tsx';
 import { client } from '../../api/client.ts';
 import { useOperateWords } from './operate-words.ts';
 import { Paged } from './paged.tsx';

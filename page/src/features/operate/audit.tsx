@@ -1,6 +1,6 @@
 /** The actions of operators. */
 import type { AuditEntry } from 'email-worker-client';
-import { ScrollText } from 'lucide-react';
+import { ScrollText } from '../../ui/icons.tsx';
 import { client } from '../../api/client.ts';
 import { useOperateWords } from './operate-words.ts';
 import { Paged } from './paged.tsx';

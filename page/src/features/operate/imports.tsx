@@ -1,6 +1,6 @@
 /** Imports of mail files: the progress of each, while it runs and afterwards. */
 import type { Import } from 'email-worker-client';
-import { FileInput } from 'lucide-react';
+import { FileInput } from '../../ui/icons.tsx';
 import { client } from '../../api/client.ts';
 import { useOperateWords } from './operate-words.ts';
 import { Paged } from './paged.tsx';

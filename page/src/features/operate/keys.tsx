@@ -1,6 +1,6 @@
 /** The API keys of people and programs. */
 import type { Key } from 'email-worker-client';
-import { KeyRound } from 'lucide-react';
+import { KeyRound } from '../../ui/icons.tsx';
 import { client } from '../../api/client.ts';
 import { Confirm } from './confirm.tsx';
 import { NewKey } from './new-key.tsx';

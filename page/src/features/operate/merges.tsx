@@ -1,7 +1,7 @@
 /** Threads that mail would have joined, but that stay apart because they belong to two customers. */
 import { Link } from '@tanstack/react-router';
 import type { RefusedMerge } from 'email-worker-client';
-import { Split } from 'lucide-react';
+import { Split } from '../../ui/icons.tsx';
 import { client } from '../../api/client.ts';
 import { useOperateWords } from './operate-words.ts';
 import { Paged } from './paged.tsx';

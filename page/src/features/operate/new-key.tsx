@@ -12,7 +12,7 @@ import {
   ModalOverlay,
   TextField,
 } from 'react-aria-components';
-import { Check } from 'lucide-react';
+import { Check } from '../../ui/icons.tsx';
 import { client } from '../../api/client.ts';
 import { accountsQuery } from '../../api/queries.ts';
 import { hasRight, useSession } from '../../app/session.tsx';

@@ -1,6 +1,6 @@
 /** The operators' part of the page, loaded on demand. */
 import { Link } from '@tanstack/react-router';
-import { MessageCircleQuestion } from 'lucide-react';
+import { MessageCircleQuestion } from '../../ui/icons.tsx';
 import { lazy, Suspense, type ComponentType } from 'react';
 import { DrawerButton } from '../../app/drawer-button.tsx';
 import { useSession } from '../../app/session.tsx';

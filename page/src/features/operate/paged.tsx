@@ -1,7 +1,7 @@
 /** A list of an operators' view: loaded page by page, and kept fresh while it is on screen. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 import type { Page, Pages } from 'email-worker-client';
-import type { LucideIcon } from 'lucide-react';
+import type { IconType } from '../../ui/icons.tsx';
 import type { ReactNode } from 'react';
 import { useWords } from '../../i18n/index.tsx';
 import { Bones } from '../../ui/bones.tsx';
@@ -17,7 +17,7 @@ interface PagedProps<Item> {
   /** Identifies the list, with its filter, among those of all views. */
   readonly name: readonly [view: string, ...filter: string[]];
   readonly list: (options: { readonly signal: AbortSignal }) => Pick<Pages<Item>, 'page'>;
-  readonly empty: { readonly icon: LucideIcon; readonly title: string; readonly hint?: string };
+  readonly empty: { readonly icon: IconType; readonly title: string; readonly hint?: string };
   /** null: the same interval as other lists. */
   readonly refreshMs?: (items: readonly Item[]) => number | null;
   readonly children: (items: readonly Item[]) => ReactNode;

@@ -1,6 +1,6 @@
 /** Messages of mailboxes that could not be taken, and an action to try them again now. */
 import type { QuarantinedMessage } from 'email-worker-client';
-import { PackageCheck } from 'lucide-react';
+import { PackageCheck } from '../../ui/icons.tsx';
 import { client } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { shown } from '../../ui/shown.ts';

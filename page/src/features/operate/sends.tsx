@@ -1,7 +1,7 @@
 /** Unsent mail: waiting emails, failed ones, and those that an operator must decide about. */
 import { Link } from '@tanstack/react-router';
 import type { EmailListing } from 'email-worker-client';
-import { MailCheck } from 'lucide-react';
+import { MailCheck } from '../../ui/icons.tsx';
 import { useState } from 'react';
 import { client } from '../../api/client.ts';
 import { useMay } from '../../app/session.tsx';

@@ -1,6 +1,6 @@
 /** The browsers that are logged in with the same key; each can be logged out alone. */
 import type { BrowserSession } from 'email-worker-client';
-import { MonitorSmartphone } from 'lucide-react';
+import { MonitorSmartphone } from '../../ui/icons.tsx';
 import { client } from '../../api/client.ts';
 import { Confirm } from './confirm.tsx';
 import { useOperateWords } from './operate-words.ts';

@@ -1,6 +1,6 @@
 /** Suppressed addresses: why and since when they get no mail, and an action to allow them again. */
 import type { Suppression } from 'email-worker-client';
-import { ShieldCheck } from 'lucide-react';
+import { ShieldCheck } from '../../ui/icons.tsx';
 import { Form, Input, Label, TextField } from 'react-aria-components';
 import { client } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';

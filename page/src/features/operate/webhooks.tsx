@@ -1,7 +1,7 @@
 /** Webhooks: whether their endpoints accept events, and the results of the last deliveries. */
 import { useState } from 'react';
 import type { Webhook } from 'email-worker-client';
-import { Webhook as WebhookIcon } from 'lucide-react';
+import { Webhook as WebhookIcon } from '../../ui/icons.tsx';
 import { client } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { useOperateWords } from './operate-words.ts';

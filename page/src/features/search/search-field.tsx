@@ -1,6 +1,6 @@
 /** Searches while you type; the address contains the search text, so that Back and links work. */
 import { useNavigate } from '@tanstack/react-router';
-import { Search, X } from 'lucide-react';
+import { Search, X } from '../../ui/icons.tsx';
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { Button as AriaButton, Input, SearchField as AriaSearchField } from 'react-aria-components';
 import { useShortcuts } from '../../app/shortcuts.ts';

@@ -1,5 +1,5 @@
 /** The operators of a search; choosing one puts it into the field. */
-import { CircleQuestionMark } from 'lucide-react';
+import { CircleQuestionMark } from '../../ui/icons.tsx';
 import { useRef } from 'react';
 import { Header, Menu, MenuItem, MenuSection, MenuTrigger, Popover } from 'react-aria-components';
 import { useWords } from '../../i18n/index.tsx';

@@ -1,7 +1,7 @@
 /** Shown between a search and its results: operators that can't be used, and customers to choose from. */
 import { useNavigate } from '@tanstack/react-router';
 import type { CustomerListing } from 'email-worker-client';
-import { Building2 } from 'lucide-react';
+import { Building2 } from '../../ui/icons.tsx';
 import { useWords } from '../../i18n/index.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';

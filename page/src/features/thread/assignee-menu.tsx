@@ -1,6 +1,6 @@
 /** The choice of the person to whom threads are assigned: by arrow keys, or by the first letters of a name. */
 import { useQuery } from '@tanstack/react-query';
-import { Check } from 'lucide-react';
+import { Check } from '../../ui/icons.tsx';
 import { Menu, MenuItem, Popover } from 'react-aria-components';
 import type { ThreadAssignee } from '../../api/actions.ts';
 import { assigneesQuery } from '../../api/queries.ts';

@@ -13,8 +13,8 @@ import {
   Globe,
   Link2,
   ShieldAlert,
-  type LucideIcon,
-} from 'lucide-react';
+  type IconType,
+} from '../../ui/icons.tsx';
 import { createElement, useId, useState, type ReactNode } from 'react';
 import { Button } from 'react-aria-components';
 import { useWords } from '../../i18n/index.tsx';
@@ -27,7 +27,7 @@ const PREVIEWED = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']
 /** Larger images are loaded only when the reader asks for them. */
 const MAX_PREVIEW_BYTES = 5_000_000;
 
-const ICONS: Readonly<Record<FileKind, LucideIcon>> = {
+const ICONS: Readonly<Record<FileKind, IconType>> = {
   image: FileImage,
   text: FileText,
   sheet: FileSpreadsheet,

@@ -1,7 +1,7 @@
 /** Who probably wrote an email that came under an address of the company, and the other forms in which the same email arrived. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { ThreadEmail } from 'email-worker-client';
-import { Download, Files, UserRoundSearch } from 'lucide-react';
+import { Download, Files, UserRoundSearch } from '../../ui/icons.tsx';
 import { useState } from 'react';
 import { client } from '../../api/client.ts';
 import { customersQuery, emailQuery, keys } from '../../api/queries.ts';

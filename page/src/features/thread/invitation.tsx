@@ -1,7 +1,15 @@
 /** The invitation in an email: what, when, where and who, and the buttons that answer it. Its sender wrote all of it. */
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { Invitation as InvitationRecord, InvitationAnswer, ThreadEmail } from 'email-worker-client';
-import { CalendarCheck, CalendarDays, CalendarX, Check, CircleHelp, TriangleAlert, X } from 'lucide-react';
+import {
+  CalendarCheck,
+  CalendarDays,
+  CalendarX,
+  Check,
+  CircleHelp,
+  TriangleAlert,
+  X,
+} from '../../ui/icons.tsx';
 import { useState } from 'react';
 import { Input, Label, TextField } from 'react-aria-components';
 import { client } from '../../api/client.ts';

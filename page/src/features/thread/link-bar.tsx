@@ -1,5 +1,5 @@
 /** Names the true hosts of links that show other ones. It stands outside the mail, which can neither hide nor imitate it. */
-import { ShieldAlert } from 'lucide-react';
+import { ShieldAlert } from '../../ui/icons.tsx';
 import { useWords } from '../../i18n/index.tsx';
 import { shown as inOrder } from '../../ui/shown.ts';
 

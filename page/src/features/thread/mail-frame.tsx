@@ -4,7 +4,7 @@
  */
 import { useQuery } from '@tanstack/react-query';
 import type { ThreadEmail } from 'email-worker-client';
-import { ImageOff, PaintbrushVertical } from 'lucide-react';
+import { ImageOff, PaintbrushVertical } from '../../ui/icons.tsx';
 import { useEffect, useRef, useState } from 'react';
 import { safeHtmlQuery } from '../../api/queries.ts';
 import { useLook } from '../../app/theme.ts';

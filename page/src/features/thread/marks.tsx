@@ -9,8 +9,8 @@ import {
   ShieldX,
   Signature,
   UserRoundX,
-  type LucideIcon,
-} from 'lucide-react';
+  type IconType,
+} from '../../ui/icons.tsx';
 import type { Messages } from '../../i18n/en.ts';
 import type { Formats } from '../../i18n/format.ts';
 import { useWords } from '../../i18n/index.tsx';
@@ -21,7 +21,7 @@ type Tone = 'quiet' | 'warn' | 'bad';
 
 interface Mark {
   readonly key: string;
-  readonly icon: LucideIcon;
+  readonly icon: IconType;
   readonly tone: Tone;
   readonly words: string;
 }

@@ -1,6 +1,6 @@
 /** One email of a conversation: one line when folded, otherwise everything that belongs to it. */
 import type { Address, ThreadEmail } from 'email-worker-client';
-import { ChevronDown, Paperclip, ShieldAlert } from 'lucide-react';
+import { ChevronDown, Paperclip, ShieldAlert } from '../../ui/icons.tsx';
 import { Fragment, Suspense, lazy, useState } from 'react';
 import { Button } from 'react-aria-components';
 import { useMay } from '../../app/session.tsx';

@@ -2,7 +2,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ThreadEmail, ThreadRecord } from 'email-worker-client';
-import { X } from 'lucide-react';
+import { X } from '../../ui/icons.tsx';
 import { customerQuery, listQuery } from '../../api/queries.ts';
 import { useShortcuts } from '../../app/shortcuts.ts';
 import { useWords } from '../../i18n/index.tsx';

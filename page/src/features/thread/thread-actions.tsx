@@ -10,7 +10,7 @@ import {
   Printer,
   Tag,
   UserRoundPlus,
-} from 'lucide-react';
+} from '../../ui/icons.tsx';
 import { useRef, useState, type RefObject } from 'react';
 import { Dialog, Input, Menu, MenuItem, MenuTrigger, Popover, TextField } from 'react-aria-components';
 import { useThreadActions } from '../../api/actions.ts';

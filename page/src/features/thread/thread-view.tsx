@@ -1,6 +1,6 @@
 /** A thread as a conversation: the oldest email at the top, the newest at the end and in sight. */
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { ArrowLeft, MailX } from 'lucide-react';
+import { ArrowLeft, MailX } from '../../ui/icons.tsx';
 import { EmailWorkerError } from 'email-worker-client';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { useMarkRead } from '../../api/actions.ts';

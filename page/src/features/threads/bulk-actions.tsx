@@ -1,5 +1,5 @@
 /** The actions on the threads selected in the list. */
-import { Archive, ArchiveRestore, UserRoundPlus, X } from 'lucide-react';
+import { Archive, ArchiveRestore, UserRoundPlus, X } from '../../ui/icons.tsx';
 import { MenuTrigger } from 'react-aria-components';
 import { useThreadActions, type ThreadAssignee } from '../../api/actions.ts';
 import { useWords } from '../../i18n/index.tsx';

@@ -1,7 +1,7 @@
 /** The lines of a folder: however many there are, only those on screen exist as elements. */
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { Inbox, ListChecks, SearchX } from 'lucide-react';
+import { Inbox, ListChecks, SearchX } from '../../ui/icons.tsx';
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type RefObject } from 'react';
 import type { LiveList } from '../../api/live-list.ts';
 import { listQuery, type RowPage } from '../../api/queries.ts';

@@ -1,7 +1,7 @@
 /** One line of the list. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { Paperclip, Reply, ShieldAlert } from 'lucide-react';
+import { Paperclip, Reply, ShieldAlert } from '../../ui/icons.tsx';
 import { memo } from 'react';
 import { foldersQuery } from '../../api/queries.ts';
 import { draftLink, threadLink } from '../../app/links.ts';

@@ -1,7 +1,7 @@
 /** Below a conversation: the ways to answer it, and the writer once a way is chosen or a draft exists. */
 import { useQuery } from '@tanstack/react-query';
 import type { ThreadEmail } from 'email-worker-client';
-import { Forward, Reply, ReplyAll } from 'lucide-react';
+import { Forward, Reply, ReplyAll } from '../../ui/icons.tsx';
 import { Suspense, lazy, useState } from 'react';
 import { threadDraftQuery } from '../../api/queries.ts';
 import { holdKeys } from '../../app/held-keys.ts';

@@ -1,6 +1,6 @@
 /** The email that is answered or forwarded: whether it and its files are included, and how it will appear below the text. */
 import type { ReplyPreview } from 'email-worker-client';
-import { Paperclip } from 'lucide-react';
+import { Paperclip } from '../../ui/icons.tsx';
 import { useState } from 'react';
 import { useWords } from '../../i18n/index.tsx';
 import { FoldButton } from '../../ui/fold-button.tsx';

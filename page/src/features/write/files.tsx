@@ -1,6 +1,6 @@
 /** The files of a draft: being uploaded, attached, and removed again. */
 import type { DraftAttachment } from 'email-worker-client';
-import { Image, Paperclip, RotateCw, X } from 'lucide-react';
+import { Image, Paperclip, RotateCw, X } from '../../ui/icons.tsx';
 import { useRef, type Ref } from 'react';
 import { useWords } from '../../i18n/index.tsx';
 import { IconButton } from '../../ui/button.tsx';

@@ -12,8 +12,8 @@ import {
   Table,
   TextQuote,
   Underline,
-  type LucideIcon,
-} from 'lucide-react';
+  type IconType,
+} from '../../ui/icons.tsx';
 import { useRef, type Ref } from 'react';
 import {
   Dialog,
@@ -148,7 +148,7 @@ function TableMenu({ editor }: { readonly editor: Editor }) {
 }
 
 interface ToggleProps {
-  readonly icon: LucideIcon;
+  readonly icon: IconType;
   readonly label: string;
   readonly keys: string;
   readonly isOn: boolean;

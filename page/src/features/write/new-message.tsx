@@ -2,7 +2,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCanGoBack, useNavigate, useRouter, useSearch } from '@tanstack/react-router';
 import { EmailWorkerError, type Draft } from 'email-worker-client';
-import { ArrowLeft, FilePen } from 'lucide-react';
+import { ArrowLeft, FilePen } from '../../ui/icons.tsx';
 import { refreshLists } from '../../api/live.ts';
 import { accountsQuery, draftQuery, keys } from '../../api/queries.ts';
 import { useSession } from '../../app/session.tsx';

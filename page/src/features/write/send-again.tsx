@@ -1,7 +1,7 @@
 /** Sends an email that failed once more, to the recipients who did not get it. */
 import { useQueryClient } from '@tanstack/react-query';
 import { EmailWorkerError } from 'email-worker-client';
-import { RotateCw } from 'lucide-react';
+import { RotateCw } from '../../ui/icons.tsx';
 import { useState } from 'react';
 import { client } from '../../api/client.ts';
 import { refreshLists } from '../../api/live.ts';

@@ -5,7 +5,7 @@ import {
   toCalendarDateTime,
   type CalendarDateTime,
 } from '@internationalized/date';
-import { CalendarClock } from 'lucide-react';
+import { CalendarClock } from '../../ui/icons.tsx';
 import { useState } from 'react';
 import {
   Button as AriaButton,

@@ -2,7 +2,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { EmailWorkerError, type TemplatePreview, type TemplateSummary } from 'email-worker-client';
 import { EditorContent, useEditor } from '@tiptap/react';
-import { LayoutTemplate } from 'lucide-react';
+import { LayoutTemplate } from '../../ui/icons.tsx';
 import { useState } from 'react';
 import {
   Button as AriaButton,

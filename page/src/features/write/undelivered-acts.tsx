@@ -2,7 +2,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { ThreadEmail } from 'email-worker-client';
-import { Check, PenLine } from 'lucide-react';
+import { Check, PenLine } from '../../ui/icons.tsx';
 import { useState } from 'react';
 import { client } from '../../api/client.ts';
 import { refreshLists } from '../../api/live.ts';

@@ -1,5 +1,5 @@
 /** The fields of a message, its files, and the actions on it. */
-import { RemoveFormatting, Send, Trash2, Type } from 'lucide-react';
+import { RemoveFormatting, Send, Trash2, Type } from '../../ui/icons.tsx';
 import {
   useEffect,
   useId,
