@@ -36,6 +36,8 @@ const PARTS = [
   {
     name: 'the build',
     output: 'dist/bundle',
+    // Not within the output, which `npm run build` makes anew and `npm pack` packs.
+    stamp: 'dist/.bundle-stamp',
     folder: '.',
     folders: ['src'],
     settings: ['tsconfig.json', 'scripts/bundle.mjs'],
@@ -121,9 +123,12 @@ async function install() {
 
 const isBuilt = () => PARTS.every(isPartBuilt);
 
+const stampOf = ({ output, stamp }) => stamp ?? path.join(output, STAMP);
+
 function isPartBuilt(part) {
-  const stamp = path.join(part.output, STAMP);
-  return part.isAbsent() || (fs.existsSync(stamp) && fs.readFileSync(stamp, 'utf8') === hashOf(part));
+  if (part.isAbsent()) return true;
+  const isThere = [part.output, stampOf(part)].every((file) => fs.existsSync(file));
+  return isThere && fs.readFileSync(stampOf(part), 'utf8') === hashOf(part);
 }
 
 /** Hashes the names and content of the sources, the settings and, through the lock file, the compilers. */
@@ -145,12 +150,12 @@ async function build() {
   for (const part of PARTS) {
     if (isPartBuilt(part)) continue;
     // From an empty folder, so that no output of a deleted or renamed source is left.
-    fs.rmSync(part.output, { recursive: true, force: true });
+    for (const old of [stampOf(part), part.output]) fs.rmSync(old, { recursive: true, force: true });
     const stamp = hashOf(part);
     await timed(part.name, async () => {
       for (const args of part.steps) await run(process.execPath, args, part.folder);
     });
-    fs.writeFileSync(path.join(part.output, STAMP), stamp);
+    fs.writeFileSync(stampOf(part), stamp);
   }
 }
 
