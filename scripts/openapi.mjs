@@ -7,6 +7,7 @@ const FILE = new URL('../docs/openapi.json', import.meta.url);
 const silent = { debug() {}, info() {}, warn() {}, error: console.error };
 const { fastify } = createHttpApp({
   application: {},
+  runner: {},
   spool: {},
   secrets: ['unused'],
   logger: silent,

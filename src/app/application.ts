@@ -1,5 +1,5 @@
 /**
- * The operations of the service, as its edges (HTTP, CLI, listeners) see them. service/create-application.ts builds one.
+ * The use cases of the service, as its edges (HTTP, CLI, listeners) see them. service/create-application.ts builds one.
  */
 import type { CustomerUseCases } from './customers/use-cases.ts';
 import type { DraftUseCases } from './drafts/use-cases.ts';

@@ -2,6 +2,7 @@
 import type { Operation } from '../platform/operation/declaration.ts';
 import { addressOperations } from './addresses/operations.ts';
 import type { AddressUseCases } from './addresses/use-cases.ts';
+import type { Application } from './application.ts';
 import type { Customers } from './customers/customers.ts';
 import { customerOperations } from './customers/operations.ts';
 import type { AssigneeReader } from './threads/assignee-ports.ts';
@@ -20,7 +21,6 @@ import { importOperations } from './import/operations.ts';
 import type { Keys } from './keys/manage-keys.ts';
 import { keyOperations } from './keys/operations.ts';
 import type { AccountOf } from './keys/account-of.ts';
-import type { EmailDetail } from './emails/email-ports.ts';
 import type { Deletions } from './erase/delete-emails.ts';
 import { deletionOperations } from './erase/deletion-operations.ts';
 import { mailboxOperations } from './mailboxes/operations.ts';
@@ -42,7 +42,8 @@ import type { Unsubscribes } from './unsubscribes/unsubscribes.ts';
 import { webhookOperations } from './webhooks/operations.ts';
 import type { Webhooks } from './webhooks/webhooks.ts';
 
-export interface OperationDeps {
+/** The use cases of routes that are written by hand are among them. */
+export interface OperationDeps extends Omit<Application, 'checkReadiness'> {
   readonly accountOf: AccountOf;
   readonly addresses: AddressUseCases;
   readonly assignees: AssigneeReader;
@@ -56,7 +57,6 @@ export interface OperationDeps {
   readonly imports: Pick<ImportLog, 'list'>;
   readonly keys: Keys;
   readonly mailboxes: Mailboxes;
-  readonly readEmail: (id: string) => Promise<EmailDetail>;
   readonly retention: ConfirmRetention;
   readonly sendActs: SendActs;
   readonly sentCopies: Pick<SentCopyStore, 'retry'>;

@@ -50,7 +50,6 @@ import { createDecisions } from '../app/threads/decide-threads.ts';
 import { createStatistics } from '../app/statistics/use-cases.ts';
 import { checkSend } from '../app/send/check-send.ts';
 import { createKeyWork } from '../app/send/idempotency.ts';
-import { refuseUnknownAccounts } from '../app/known-accounts.ts';
 import { deleteAllDeletedFiles, deleteDeletedFiles } from '../app/erase/delete-deleted-files.ts';
 import { createRetention } from '../app/erase/retain.ts';
 import { createDeletions } from '../app/erase/delete-emails.ts';
@@ -287,8 +286,7 @@ export function createApplication(
     readEmail: reads.readEmail,
   });
   const customers = createCustomers(createCustomerStore(callers, parts.patient, reading));
-  // Their writes are work for the loops.
-  const writing = followedBy(watch.soon, {
+  const writing = {
     ...createThreadChangeActs(createThreadChanges(callers), threadPages),
     ...createErasures({
       erasures: createErasureStore(callers, parts.patient),
@@ -296,20 +294,23 @@ export function createApplication(
       ids: parts.ids,
       wake: eraser.wake,
     }),
-    ...unsubscribing,
-    receiveMessage: (request, folder) => receiveMessage(receivePorts, request, folder),
+    // Also of callers that no runner wakes the loops for.
+    ...followedBy(watch.soon, {
+      ...unsubscribing,
+      receiveMessage: (request, folder) => receiveMessage(receivePorts, request, folder),
+    } satisfies Partial<Application>),
     sendMessage: (request, folder) => sendMessage(sendPorts, request, folder),
     sendOnce: (key, request, folder) => sendOnce(keyPorts, key, request, folder),
     ...replies,
     ...drafts,
     ...sendChanges,
-  } satisfies Partial<Application>);
+  } satisfies Partial<Application>;
   const isUsed = createUsedAccounts(callers);
   const accounts: AccountsPorts = {
     defaultAccountId: config.accounts[0].id,
     isKnown: (accountId) => parts.accounts.has(accountId) || isUsed(accountId),
   };
-  const application: Application = {
+  const useCases: Omit<Application, 'checkReadiness'> = {
     ...reads,
     ...threads,
     ...createThreadPageReads(threadPages),
@@ -321,13 +322,10 @@ export function createApplication(
     ...writing,
     createUpload: (request, folder) => createUpload(uploadPorts, request, folder),
     ...events,
-    ...refuseUnknownAccounts(accounts, {
-      ...threads,
-      ...reads,
-      ...events,
-      ...drafts,
-      ...createRefusedMerges(createRefusedMergeStore(callers)),
-    }),
+    ...createRefusedMerges(createRefusedMergeStore(callers)),
+  };
+  const application: Application = {
+    ...useCases,
     checkReadiness: () =>
       checkReadiness({
         clock: () => checkClock(guard),
@@ -339,6 +337,7 @@ export function createApplication(
       }),
   };
   const deps: OperationDeps = {
+    ...useCases,
     accountOf,
     addresses: createAddresses(createKnownAddresses(reading), parts.accounts),
     assignees: createAssigneeReader(callers),
@@ -352,7 +351,6 @@ export function createApplication(
     imports: createImportLog(callers),
     keys: createKeys({ store: createKeyStore(callers), clock, ids: parts.ids }),
     mailboxes,
-    readEmail: reads.readEmail,
     retention: createRetention({
       ...retentionPorts,
       retention: createRetentionStore(callers),

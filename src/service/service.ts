@@ -16,7 +16,6 @@ import { createAccessLines } from '../adapters/http/connections/access-lines.ts'
 import { createFullLogger, hideInLogs } from '../adapters/telemetry/logger.ts';
 import type { Logger } from '../app/base/basics.ts';
 import { AccessLogWriter } from '../app/audit/access-log.ts';
-import { auditOperations } from '../app/audit-operations.ts';
 import { createOperationRunner } from '../platform/operation/run-operation.ts';
 import { KeyRing } from '../app/keys/key-ring.ts';
 import { createSecretHolders } from '../app/keys/secret-holders.ts';
@@ -27,7 +26,6 @@ import { formatLoginLink } from '../core/sessions/session-token.ts';
 import { createSecurityLog, type SecurityLog } from '../app/base/security-log.ts';
 import type { Config } from '../config/config.ts';
 import { readVersion } from '../config/version.ts';
-import { createViews } from './create-views.ts';
 import { createApplication } from './create-application.ts';
 import { createCutOff, type CutOff } from './cut-off.ts';
 import { noteOpenListener, noteReadableFiles } from './exposure.ts';
@@ -150,9 +148,7 @@ async function startParts(
   const [page, guide] = await Promise.all([findPage(), findGuide()]);
   const app = createHttpApp({
     application,
-    applicationOf: createViews({ application, accountOf, ...accounts }),
-    runOperation: createOperationRunner({ accounts, acts, deps, wake: parts.watch.soon }),
-    operationsOf: (actor, ofCaller) => auditOperations(ofCaller, acts, actor),
+    runner: createOperationRunner({ accounts, acts, deps, wake: parts.watch.soon }),
     access,
     observers: [
       ...observers,

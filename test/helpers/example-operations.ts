@@ -1,7 +1,12 @@
 /** Runs declared operations by answering with their examples, for tests of the HTTP edge alone. */
 import { exampleOf } from '../../src/adapters/http/document/examples.ts';
+import type { Application } from '../../src/app/application.ts';
 import type { OperationDeps } from '../../src/app/operations.ts';
-import { createOperationRunner, type RunOperation } from '../../src/platform/operation/run-operation.ts';
+import {
+  createOperationRunner,
+  type OperationRunner,
+  type RunOperation,
+} from '../../src/platform/operation/run-operation.ts';
 import { fromJson, type Properties } from '../../src/platform/operation/values.ts';
 import { silentLogger } from './silent-logger.ts';
 
@@ -9,7 +14,7 @@ export const answerWithExample: RunOperation<OperationDeps> = async ({ id, outpu
   fromJson(output.properties ?? {})(exampleOf(output as object, id, 'application/json') as Properties);
 
 /** Runs them on these parts, for a caller who may do everything; nothing is logged. */
-export const runOn = (deps: Partial<OperationDeps>): RunOperation<OperationDeps> =>
+export const createRunner = (deps: Partial<OperationDeps> | Application): OperationRunner<OperationDeps> =>
   createOperationRunner({
     accounts: { defaultAccountId: 'main', isKnown: () => true },
     acts: {
@@ -20,3 +25,5 @@ export const runOn = (deps: Partial<OperationDeps>): RunOperation<OperationDeps>
     deps: deps as OperationDeps,
     wake: () => undefined,
   });
+
+export const runOn = (deps: Partial<OperationDeps>): RunOperation<OperationDeps> => createRunner(deps).run;

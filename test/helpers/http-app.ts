@@ -6,9 +6,11 @@ import { createHttpApp, type HttpApp, type HttpAppOptions } from '../../src/adap
 import type { HttpLimits } from '../../src/adapters/http/connections/limits.ts';
 import { createSpool } from '../../src/adapters/journal/spool.ts';
 import type { Application } from '../../src/app/application.ts';
+import type { OperationDeps } from '../../src/app/operations.ts';
+import type { RunOperation } from '../../src/platform/operation/run-operation.ts';
 import type { Logger } from '../../src/app/base/basics.ts';
 import type { SessionUseCases } from '../../src/app/sessions/use-cases.ts';
-import { answerWithExample } from './example-operations.ts';
+import { answerWithExample, createRunner } from './example-operations.ts';
 import { makeTempFolder } from './temp-folder.ts';
 
 export const SECRET = 'test-secret';
@@ -41,7 +43,7 @@ export interface TestHttpAppOptions {
   readonly keys?: HttpAppOptions['keys'];
   readonly observers?: HttpAppOptions['observers'];
   /** Default: declared operations answer with their examples. */
-  readonly runOperation?: HttpAppOptions['runOperation'];
+  readonly runOperation?: RunOperation<OperationDeps>;
   /** Default: true. */
   readonly followsRequests?: boolean;
   readonly tls?: HttpAppOptions['tls'];
@@ -62,7 +64,7 @@ export async function createTestHttpApp(options: TestHttpAppOptions): Promise<Te
   };
   const app = createHttpApp({
     application: options.application,
-    runOperation: options.runOperation ?? answerWithExample,
+    runner: { ...createRunner(options.application), run: options.runOperation ?? answerWithExample },
     spool: createSpool(root),
     secrets: options.secrets ?? [SECRET],
     ...(options.limits === undefined ? {} : { limits: options.limits }),

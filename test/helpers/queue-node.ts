@@ -81,7 +81,7 @@ export interface QueueNode extends Pick<Application, 'listEmails'> {
   enqueue(request?: Partial<SendRequest>): Promise<string>;
   read(id: string): Promise<EmailDetail>;
   /** Default version: the email's current one. */
-  change(id: string, change: SendChange, version?: number | null, keyId?: string): Promise<EmailDetail>;
+  change(id: string, change: SendChange, version?: number | null, keyId?: string | null): Promise<EmailDetail>;
   /** Starts the loop, for a node made with `work: false`. */
   start(): void;
   /** Ends everything; the folder remains. */
@@ -205,7 +205,7 @@ export async function startQueueNode(options: QueueNodeOptions): Promise<QueueNo
       return result.id;
     },
     read: (id) => reads.readEmail(id),
-    async change(id, change, version = null, keyId) {
+    async change(id, change, version = null, keyId = null) {
       const asked = version ?? (await reads.readEmail(id)).sendVersion ?? 1;
       return changeSend(id, asked, change, spool.create(), keyId);
     },

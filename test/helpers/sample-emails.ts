@@ -106,6 +106,7 @@ export const toSampleSend = (message: ReplyRequest['message']): SendRequest => (
   inReplyTo: null,
   threadId: IDS.thread,
   accountId: 'main',
+  isByPerson: false,
 });
 
 export const sampleThread: ThreadListing = {

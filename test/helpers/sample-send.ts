@@ -26,4 +26,6 @@ export const SAMPLE_SEND: SendRequest = {
   metadata: {},
   unsubscribeList: null,
   template: null,
+  authorKeyId: null,
+  isByPerson: false,
 };

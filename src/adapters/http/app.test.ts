@@ -238,8 +238,17 @@ describe('customer emails', () => {
         until: new Date('2026-02-01T00:00:00Z'),
         limit: 200,
         cursor: 'c',
+        within: null,
       },
-      { customerId: IDS.customer, direction: null, since: null, until: null, limit: 50, cursor: null },
+      {
+        customerId: IDS.customer,
+        direction: null,
+        since: null,
+        until: null,
+        limit: 50,
+        cursor: null,
+        within: null,
+      },
     ]);
   });
 

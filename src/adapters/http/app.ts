@@ -7,12 +7,9 @@ import Fastify from 'fastify';
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { OPERATIONS, type OperationDeps } from '../../app/operations.ts';
-import type { RunOperation } from '../../platform/operation/run-operation.ts';
+import type { OperationRunner } from '../../platform/operation/run-operation.ts';
 import { registerOperation } from './operations/register-operation.ts';
-import { actAsPerson } from '../../app/act-as-person.ts';
 import type { Application } from '../../app/application.ts';
-import type { Operations } from '../../app/audit-operations.ts';
-import type { HttpActor } from '../../app/audit/record-act.ts';
 import type { Clock, Logger } from '../../app/base/basics.ts';
 import { FOLLOWING_IS_CHEAP } from '../../app/base/request-scope.ts';
 import type { CertificateSource } from '../../app/base/tls.ts';
@@ -21,10 +18,9 @@ import type { SecurityLog } from '../../app/base/security-log.ts';
 import type { AccessLog } from '../../app/audit/access-log.ts';
 import type { KeyRing } from '../../app/keys/key-ring.ts';
 import type { SessionUseCases } from '../../app/sessions/use-cases.ts';
-import type { Caller } from '../../core/keys/caller.ts';
 import { readRequestId } from '../../core/edge/request-id.ts';
 import { ServiceError } from '../../core/errors.ts';
-import { actorOf, createAuthenticator, requireRight, shownKeyOf } from './connections/auth.ts';
+import { actorOf, callerOf, createAuthenticator, requireRight } from './connections/auth.ts';
 import { CallerShares, leavePlace } from './connections/caller-shares.ts';
 import { createClientErrorHandler } from './answers/client-error.ts';
 import { ClosedOperations } from './closed-operations.ts';
@@ -80,14 +76,21 @@ import { buildValidator } from './body/lazy-validation.ts';
 import { toValidationError } from './body/validation.ts';
 import { refuseUnstorable } from './body/refuse-unstorable.ts';
 
+type OpenUseCases = Pick<
+  Application,
+  | 'checkReadiness'
+  | 'inlineTypeOf'
+  | 'openAttachment'
+  | 'readSignedImage'
+  | 'readUnsubscribeToken'
+  | 'unsubscribe'
+>;
+
 export interface HttpAppOptions {
-  readonly application: Application;
-  /** The application as a caller may use it; default: `application`, which hides nothing. */
-  readonly applicationOf?: (caller: Caller) => Application;
-  /** Runs declared operations; default: they can't be called. */
-  readonly runOperation?: RunOperation<OperationDeps>;
-  /** Other operations on behalf of an actor; default: those of the caller's application, which are attributed to no actor. */
-  readonly operationsOf?: (actor: HttpActor, application: Application) => Operations;
+  /** For routes that need no secret. */
+  readonly application: OpenUseCases;
+  /** Guards and runs the operations of all other routes. */
+  readonly runner: OperationRunner<OperationDeps>;
   /** Accepted besides the secrets; default: none. */
   readonly keys?: Pick<KeyRing, 'find' | 'refresh'>;
   /** Sessions of browsers; default: none can be opened. */
@@ -131,10 +134,6 @@ export interface HttpApp {
   readonly shutdown: Pick<Shutdown, 'beginDrain' | 'turnAway' | 'taken' | 'end'>;
 }
 
-const refuseToRun: RunOperation<OperationDeps> = async () => {
-  throw new Error('no operation can be called');
-};
-
 /** Accepts no key. */
 const NO_KEYS: Pick<KeyRing, 'find' | 'refresh'> = { find: () => null, refresh: () => Promise.resolve() };
 
@@ -150,26 +149,22 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
   const { application, spool, logger, clock } = options;
   const lingering = new LingeringClose(limits);
   const emailsResponse = createEmailsResponse(limits, logger);
-  const applicationOf = options.applicationOf ?? (() => application);
-  const applicationFor = (request: FastifyRequest) => {
-    const { caller, session } = shownKeyOf(request);
-    const ofCaller = applicationOf(caller);
-    return session === undefined ? ofCaller : actAsPerson(ofCaller);
-  };
-  const operationsOf = options.operationsOf ?? ((_actor, ofCaller) => ofCaller);
-  const operationsFor = (request: FastifyRequest) => operationsOf(actorOf(request), applicationFor(request));
   const { keys = NO_KEYS, sessions = NO_SESSIONS } = options;
   const shutdown = new Shutdown();
   const access = options.access ?? NO_ACCESS_LOG;
   const context: HttpContext = {
-    applicationFor,
+    perform(request, operation, input, work) {
+      const caller = callerOf(request);
+      const call = { caller, actor: actorOf(request), input };
+      return options.runner.perform(operation, call, (own, deps) => work(own, deps, caller));
+    },
     requireRight: (request, right) => requireRight(request, right, access),
     // Refreshes the copies of keys and of sessions.
     keys: { refresh: () => Promise.all([keys.refresh(), sessions.refresh()]).then(() => undefined) },
     checkReadiness: () => application.checkReadiness(),
     signedImages: application,
+    files: application,
     unsubscribing: application,
-    operationsFor,
     spool,
     limits,
     lingering,
@@ -276,7 +271,7 @@ function registerRoutes(
   context: HttpContext,
   authenticate: onRequestHookHandler,
   routes: RouteTable,
-  { mcp, guide = null, runOperation = refuseToRun }: HttpAppOptions,
+  { mcp, guide = null, runner }: HttpAppOptions,
 ): void {
   registerHealthRoutes(app, context);
   registerDocumentRoutes(app, context, routes, guide);
@@ -304,7 +299,7 @@ function registerRoutes(
     registerEmailRoutes(secured, context);
     registerSafeHtmlRoutes(secured, context);
     registerEventRoutes(secured, context);
-    for (const operation of OPERATIONS) registerOperation(secured, context, operation, runOperation);
+    for (const operation of OPERATIONS) registerOperation(secured, context, operation, runner.run);
     registerPlacementRoutes(secured, context);
     registerRefusedMergeRoutes(secured, context);
     registerAttachmentRoutes(secured, context);

@@ -111,7 +111,7 @@ export function createDrafts(ports: DraftPorts): DraftUseCases {
       return draft;
     },
 
-    async deleteDraft(id, version, keyId = null) {
+    async deleteDraft(id, version, keyId) {
       await ports.requireCertainty();
       const result = await drafts.delete(id, version, keyId);
       if (result.kind !== 'done') throw refusal(result);
@@ -249,7 +249,7 @@ async function toRecord(
   return {
     ...account,
     id,
-    keyId: change.authorKeyId ?? null,
+    keyId: change.authorKeyId,
     author,
     message,
     files,

@@ -30,7 +30,7 @@ export interface DraftChange {
   /** All files that it has from now on. */
   readonly files?: readonly DraftFileInput[];
   /** The key that makes or changes the draft; null: none. */
-  readonly authorKeyId?: string | null;
+  readonly authorKeyId: string | null;
   /** All files together, in bytes, and their number. */
   readonly maxFileBytes: number;
   readonly maxFiles: number;
@@ -72,7 +72,7 @@ export interface DraftUseCases {
   /** Throws `draft_not_found`, `draft_changed`, `draft_being_sent`, and the errors of `createDraft`. */
   changeDraft(id: string, version: number, change: DraftChange, folder: SpoolFolder): Promise<Draft>;
   /** Throws `draft_not_found`, `draft_changed`, `draft_being_sent`. */
-  deleteDraft(id: string, version: number | null, keyId?: string | null): Promise<void>;
+  deleteDraft(id: string, version: number | null, keyId: string | null): Promise<void>;
   /**
    * Sends a version of a draft once, however often it is requested; then the draft is gone. It stays when the mail server
    * refused it: a changed version is another send. Throws the errors of `sendOnce` and of `deleteDraft`.

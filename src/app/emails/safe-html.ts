@@ -34,7 +34,7 @@ export function createSafeHtml(ports: SafeHtmlPorts): SafeHtmlUseCases {
   }
 
   return {
-    async readSafeHtml(id, { allowRemote, document = null, authorKeyId = null }) {
+    async readSafeHtml(id, { allowRemote, document = null, authorKeyId }) {
       const email = await store.readEmail(id);
       if (email === null) throw new ServiceError('email_not_found');
       const images = signImages(email.attachments, imageUrls);

@@ -66,8 +66,8 @@ export interface EmailUseCases {
       readonly allowRemote: boolean;
       /** See SanitizeOptions. */
       readonly document?: SanitizeOptions['document'];
-      /** The key that asks; absent: a secret. */
-      readonly authorKeyId?: string;
+      /** The key that asks; null: a secret. */
+      readonly authorKeyId: string | null;
     },
   ): Promise<SafeHtmlView>;
   /**

@@ -118,7 +118,7 @@ async function readArrival(ports: ReceiveMessagePorts, request: ReceiveRequest):
   if (account === undefined) throw new ServiceError('unknown_account', { values: { value: accountId } });
   const id = ports.ids.uuid();
   const context = mailFrom === undefined ? {} : { mailFrom };
-  const received = await readReceived(ports, raw, context, request.authorKeyId);
+  const received = await readReceived(ports, raw, context, request.authorKeyId ?? undefined);
   const identity = identityOf(received.message);
   const undatedAt = receivedAt ?? readReceivedDate(received.message.fields) ?? foundAt;
   const reading = toReading(received, identity, earlier(undatedAt, ports.clock()), account);

@@ -35,8 +35,8 @@ export interface ReceiveRequest {
    * results of a trusted server in the header. Default: the header counts alone.
    */
   readonly authentication?: { readonly found: AuthResults; readonly isWhole: boolean };
-  /** The key that posted it; absent: it arrived by itself, or a secret posted it. */
-  readonly authorKeyId?: string;
+  /** The key that posted it; null or absent: it arrived by itself, or a secret posted it. */
+  readonly authorKeyId?: string | null;
   /** Records it again if it was deleted. Default: false. */
   readonly restores?: boolean;
 }

@@ -12,7 +12,8 @@ export type ReplyKind = (typeof REPLY_KINDS)[number];
 
 /** The fields that a send takes from the email that it answers, unless the caller gives them. */
 type Derived = 'to' | 'cc' | 'subject';
-type Decided = Derived | 'inReplyTo' | 'threadId' | 'accountId';
+/** An answer is in the thread of what it answers, whoever writes it. */
+type Decided = Derived | 'inReplyTo' | 'threadId' | 'accountId' | 'isByPerson';
 
 export interface ReplyOptions {
   /** The email that is answered or forwarded: UUID, lower-case. */
@@ -74,8 +75,8 @@ export interface ReplyUseCases {
   /** Throws `email_not_found`. */
   previewReply(
     options: ReplyOptions & {
-      /** The key that asks; absent: a secret. */
-      readonly authorKeyId?: string;
+      /** The key that asks; null: a secret. */
+      readonly authorKeyId: string | null;
     },
   ): Promise<ReplyPreview>;
   /** Like `sendMessage`; in addition `email_not_found`, `content_missing`, and with an invitation the errors of answerInvitation. */

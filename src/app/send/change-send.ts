@@ -36,7 +36,7 @@ const PREFIX_BYTES = 4;
 
 export function createSendChanges(ports: ChangeSendPorts): Pick<SendUseCases, 'changeSend'> {
   return {
-    async changeSend(id, version, change, folder, keyId = null) {
+    async changeSend(id, version, change, folder, keyId) {
       try {
         const found = await ports.waiting.read(id);
         if (found.kind !== 'waiting') throw refusal(found);
@@ -172,6 +172,7 @@ async function toRequest(
     fromName: null,
     template: null,
     authorKeyId,
+    isByPerson: false,
   };
 }
 

@@ -37,6 +37,8 @@ const request: SendRequest = {
   metadata: {},
   unsubscribeList: null,
   template: null,
+  authorKeyId: null,
+  isByPerson: false,
 };
 
 const fingerprint = async (changes: object = {}) =>

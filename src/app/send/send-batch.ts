@@ -8,7 +8,7 @@ import type { Logger } from '../base/basics.ts';
 import { Limit } from '../base/limit.ts';
 import type { Spool, SpoolFolder } from '../files/file-ports.ts';
 import { asksForQueue } from './queue-request.ts';
-import type { CheckedEmail, SendOutcome, SendRequest, SendUseCases } from './use-cases.ts';
+import type { AskedSend, CheckedEmail, SendOnceResult, SendOutcome, SendResult } from './use-cases.ts';
 
 /** Emails of one batch. */
 export const MAX_BATCH_EMAILS = 500;
@@ -18,8 +18,15 @@ const QUEUED_AT_ONCE = 64;
 /** Sends that wait for a mail server at the same moment: the rest of its connections is for other callers. */
 const SENT_AT_ONCE = 8;
 
+/** Sends in the name of a caller, and within its accounts. All take over the folder. */
+export interface CallersSends {
+  readonly send: (asked: AskedSend, folder: SpoolFolder) => Promise<SendResult>;
+  readonly sendOnce: (key: string, asked: AskedSend, folder: SpoolFolder) => Promise<SendOnceResult>;
+  readonly check: (asked: AskedSend, folder: SpoolFolder) => Promise<CheckedEmail>;
+}
+
 export interface BatchPorts {
-  readonly sends: Pick<SendUseCases, 'sendMessage' | 'sendOnce' | 'checkSend'>;
+  readonly sends: CallersSends;
   readonly spool: Spool;
   readonly logger: Logger;
   /** Once aborted, no other email is begun. */
@@ -32,7 +39,7 @@ export interface Batch {
   /** True: each email is only checked. */
   readonly dryRun: boolean;
   /** An email that could not be read is represented by its error. */
-  readonly emails: readonly (SendRequest | ServiceError)[];
+  readonly emails: readonly (AskedSend | ServiceError)[];
 }
 
 /** `refused`: nothing was sent, unless the error code says otherwise. */
@@ -72,15 +79,15 @@ const keyOf = (key: string, index: number): string => `batch ${index} ${key}`;
 async function sendElement(
   { sends, spool, logger, stopping }: BatchPorts,
   key: string | null,
-  email: SendRequest,
+  email: AskedSend,
   dryRun: boolean,
 ): Promise<BatchResult> {
   try {
     if (stopping.aborted) throw new ServiceError('shutting_down');
     const { request, folder } = await inOwnFolder(spool, email);
-    if (dryRun) return { kind: 'checked', email: await sends.checkSend(request, folder) };
+    if (dryRun) return { kind: 'checked', email: await sends.check(request, folder) };
     if (key !== null) return { kind: 'ended', ...(await sends.sendOnce(key, request, folder)) };
-    return { kind: 'ended', outcome: await sends.sendMessage(request, folder), replayed: false };
+    return { kind: 'ended', outcome: await sends.send(request, folder), replayed: false };
   } catch (thrown) {
     const error =
       thrown instanceof ServiceError ? thrown : new ServiceError('internal_error', { cause: thrown });
@@ -92,11 +99,11 @@ async function sendElement(
 /** A send takes over the folder of its files, until the journal does. */
 async function inOwnFolder(
   spool: Spool,
-  email: SendRequest,
-): Promise<{ readonly request: SendRequest; readonly folder: SpoolFolder }> {
+  email: AskedSend,
+): Promise<{ readonly request: AskedSend; readonly folder: SpoolFolder }> {
   const folder = spool.create();
   try {
-    const attachments: SendRequest['attachments'][number][] = [];
+    const attachments: AskedSend['attachments'][number][] = [];
     for (const attachment of email.attachments) {
       const { content } = attachment;
       attachments.push(

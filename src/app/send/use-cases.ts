@@ -60,12 +60,15 @@ export interface SendRequest {
   /** The list that the recipient can leave; null: none. */
   readonly unsubscribeList: string | null;
   /** The key that sends; null: none, as with a secret of `API_SECRET`. */
-  readonly authorKeyId?: string | null;
-  /** A person sends it in a session of the page. Default: a program sends it, and a thread that begins with it is done. */
-  readonly isByPerson?: boolean;
+  readonly authorKeyId: string | null;
+  /** A person sends it in a session of the page; else a program, and a thread that begins with it is done. */
+  readonly isByPerson: boolean;
   /** Supplies subject and bodies that the request does not contain. null: none. */
   readonly template: TemplateUse | null;
 }
+
+/** A send without the one who sends it. */
+export type AskedSend = Omit<SendRequest, 'authorKeyId' | 'isByPerson'>;
 
 /** The changes of a waiting send; absent fields stay. */
 export interface SendChange {
@@ -177,6 +180,6 @@ export interface SendUseCases {
     version: number,
     change: SendChange,
     folder: SpoolFolder,
-    keyId?: string | null,
+    keyId: string | null,
   ): Promise<EmailDetail>;
 }

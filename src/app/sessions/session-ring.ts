@@ -102,7 +102,7 @@ export class SessionRing {
     if (holder === null) return null;
     this.#renew(id, session);
     return {
-      caller: holder.caller,
+      caller: { ...holder.caller, isPerson: true },
       session,
       isValid: () => this.#valid(id) !== null && holder.isValid(),
     };

@@ -27,7 +27,7 @@ export function createThreadReads(list: ThreadList, { readThread }: ThreadReader
       return { threads: items, nextCursor };
     },
 
-    async markThread(threadId, mark, keyId = null) {
+    async markThread(threadId, mark, keyId) {
       const marked = await list.markThread(threadId, mark, keyId);
       if (marked === null) throw new ServiceError('thread_not_found');
       return marked;

@@ -134,14 +134,14 @@ export interface ThreadChange {
   readonly labels: readonly string[] | undefined;
   readonly addLabels: readonly string[];
   readonly removeLabels: readonly string[];
-  /** The key that makes the change, for events; null: none. */
-  readonly authorKeyId?: string | null;
 }
 
 export interface ThreadChanges {
   /**
    * In one transaction; a change without effect keeps the version. Returns the thread's id, another one for an alias.
    * Throws `thread_not_found`, `thread_changed`, `too_many_entries`, `database_unavailable`.
+   *
+   * @param keyId the key that makes the change, for events; null: none
    */
-  changeThread(threadId: string, change: ThreadChange): Promise<string>;
+  changeThread(threadId: string, change: ThreadChange, keyId: string | null): Promise<string>;
 }

@@ -21,8 +21,8 @@ export function createThreadChangeActs(
   pages: ThreadPages,
 ): Pick<ThreadUseCases, 'changeThread'> {
   return {
-    async changeThread(threadId, change) {
-      const id = await changeThread(threadId, change);
+    async changeThread(threadId, change, keyId) {
+      const id = await changeThread(threadId, change, keyId);
       return (await read(pages, { threadId: id, withHtml: false, limit: 1, after: null })).thread;
     },
   };

@@ -51,7 +51,7 @@ export interface ThreadUseCases {
    * Changes the fields that people set on a thread; returns its record afterwards. Throws the errors of
    * `ThreadChanges.changeThread`.
    */
-  changeThread(threadId: string, change: ThreadChange): Promise<ThreadRecord>;
+  changeThread(threadId: string, change: ThreadChange, keyId: string | null): Promise<ThreadRecord>;
   /**
    * Throws `thread_not_found`.
    *
@@ -61,7 +61,7 @@ export interface ThreadUseCases {
   /** Newest activity first. Throws `invalid_cursor`, `unknown_account`. */
   listThreads(request: ThreadsRequest): Promise<ThreadsPage>;
   /** Marks the received emails that a thread has now. Throws `thread_not_found`. */
-  markThread(threadId: string, mark: 'read' | 'unread', keyId?: string | null): Promise<ThreadMark>;
+  markThread(threadId: string, mark: 'read' | 'unread', keyId: string | null): Promise<ThreadMark>;
   /** Refused merges, newest first. Throws `invalid_cursor`, `unknown_account`. */
   listRefusedMerges(request: RefusedMergesRequest): Promise<RefusedMergesPage>;
   /** Throws `email_not_found`. */

@@ -9,6 +9,8 @@ export interface Caller {
   readonly accounts: readonly string[] | null;
   /** null: never. */
   readonly expiresAt: Date | null;
+  /** True: a person, in a session of the page. Threads that begin with what such a person sends are open. */
+  readonly isPerson?: boolean;
   /** Requests within a minute; absent or null: as many as the configuration allows. */
   readonly rateLimit?: number | null;
 }

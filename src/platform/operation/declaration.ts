@@ -45,7 +45,8 @@ export interface Within {
   readonly within: readonly string[] | null;
 }
 
-type Resolved<Rule, Input> = Rule extends 'list' ? Input & Within : Input;
+/** The input of `run`, once the caller may. */
+export type Resolved<Rule, Input> = Rule extends 'list' ? Input & Within : Input;
 
 /** An act that the audit log and the security log have. */
 export interface Act<Input, Output, Deps> {
@@ -60,16 +61,8 @@ export interface Act<Input, Output, Deps> {
   readonly after: (output: Output) => ActFields | string | null;
 }
 
-/** What stands in the request of an operation, besides its path and its secret. */
-export interface RequestSchemas {
-  readonly params?: Properties;
-  readonly query?: Properties;
-  /** An object with a title. */
-  readonly body?: Schema;
-}
-
-/** What an operation is, whatever its types. */
-export interface OperationFacts extends RequestSchemas {
+/** What every operation says of itself, whatever its route. */
+export interface OperationBasics {
   readonly id: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** With parameters as `:id`. */
@@ -79,6 +72,18 @@ export interface OperationFacts extends RequestSchemas {
   readonly tag: string;
   readonly summary: string;
   readonly description: string;
+}
+
+/** What stands in the request of an operation, besides its path and its secret. */
+export interface RequestSchemas {
+  readonly params?: Properties;
+  readonly query?: Properties;
+  /** An object with a title. */
+  readonly body?: Schema;
+}
+
+/** What an operation is, whatever its types. */
+export interface OperationFacts extends OperationBasics, RequestSchemas {
   /** The body is this field of the input; by default its properties are fields beside the others. For a name that the path has too. */
   readonly bodyAs?: 'body';
   /** True: a request without a body is one with an empty object. */
@@ -139,6 +144,29 @@ export interface Operation<Deps = never> extends OperationFacts {
   readonly run: (caller: Caller, input: never, deps: Deps, signal: AbortSignal) => Promise<unknown>;
 }
 
+/**
+ * An operation whose route is written by hand, since its body or its answer is a stream, or ready JSON. Its route has the schemas, reads the
+ * input, and has what guards it done by the same runner.
+ */
+export interface RoutedOperation<Input extends object, Output, Rule, Deps> extends OperationBasics {
+  readonly account: Rule & AccountRule<Input, Output, Deps>;
+  readonly act?: Act<Input, Output, Deps>;
+}
+
+/**
+ * Returns the function that declares the operations of routes written by hand, by the types of their input and output. It throws TypeError when a
+ * write would look for the account in its answer.
+ */
+export function routedWith<Deps>() {
+  return <Input extends object, Output>() =>
+    <const Rule extends AccountRule<Input, Output, Deps>>(
+      operation: RoutedOperation<Input, Output, Rule, Deps>,
+    ): RoutedOperation<Input, Output, Rule, Deps> => {
+      refuseLateAccount(operation);
+      return operation;
+    };
+}
+
 /** Returns the function that declares operations which use `Deps`. It throws TypeError when two inputs have the same name, and when a write would look for the account in its answer. */
 export function operationsWith<Deps>() {
   return <
@@ -161,10 +189,18 @@ export function operationsWith<Deps>() {
     const names = inputNames(operation);
     const twice = names.find((name, index) => names.indexOf(name) !== index);
     if (twice !== undefined) throw new TypeError(`${operation.id} has two inputs with the name ${twice}`);
-    if (operation.method !== 'GET' && typeof operation.account === 'object' && 'shown' in operation.account)
-      throw new TypeError(`${operation.id} would write before the account is known`);
+    refuseLateAccount(operation);
     return operation;
   };
+}
+
+function refuseLateAccount({
+  id,
+  method,
+  account,
+}: Pick<OperationBasics, 'id' | 'method'> & { readonly account: unknown }): void {
+  if (method !== 'GET' && typeof account === 'object' && account !== null && 'shown' in account)
+    throw new TypeError(`${id} would write before the account is known`);
 }
 
 export const inputNames = ({
@@ -183,7 +219,7 @@ export const inputNames = ({
 
 export const rightsOfOperation = ({
   right,
-}: OperationFacts): { all: readonly Right[]; any: readonly Right[] } =>
+}: OperationBasics): { all: readonly Right[]; any: readonly Right[] } =>
   typeof right === 'object' && 'anyOf' in right
     ? { all: [], any: right.anyOf }
     : { all: [right].flat() as readonly Right[], any: [] };

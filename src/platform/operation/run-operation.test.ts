@@ -3,7 +3,7 @@ import { expect, expectTypeOf, it, vi } from 'vitest';
 import type { Caller } from '../../core/keys/caller.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { record, Timestamp, Uuid } from '../schemas/schemas.ts';
-import { operationsWith, type AccountRule, type Operation } from './declaration.ts';
+import { operationsWith, routedWith, type AccountRule, type Operation } from './declaration.ts';
 import { createOperationRunner } from './run-operation.ts';
 import type { Value } from './values.ts';
 
@@ -17,6 +17,7 @@ interface Deps {
 }
 
 const operation = operationsWith<Deps>();
+const routed = routedWith<Deps>();
 
 const base = {
   right: 'read',
@@ -40,15 +41,10 @@ const callerWith = (accounts: readonly string[] | null): Caller => ({
   expiresAt: null,
 });
 
-function run(
-  one: Operation<Deps>,
-  accounts: readonly string[] | null,
-  accountId: Deps['accountId'],
-  input = {},
-) {
+function createRunner(accountId: Deps['accountId']) {
   const log: string[] = [];
   const wake = vi.fn<() => void>();
-  const runOperation = createOperationRunner<Deps>({
+  const runner = createOperationRunner<Deps>({
     accounts: { defaultAccountId: 'main', isKnown: (id) => ['main', 'sales'].includes(id) },
     acts: {
       security: {
@@ -76,6 +72,16 @@ function run(
     deps: { accountId },
     wake,
   });
+  return { ...runner, log, wake };
+}
+
+function run(
+  one: Operation<Deps>,
+  accounts: readonly string[] | null,
+  accountId: Deps['accountId'],
+  input = {},
+) {
+  const { run: runOperation, log, wake } = createRunner(accountId);
   const { signal } = new AbortController();
   const result = runOperation(one, { caller: callerWith(accounts), actor: ACTOR, input, signal });
   return { result, log, wake };
@@ -231,6 +237,34 @@ it('the state before is logged though the account rule refuses, to a caller who 
   expect(limited.log).toContain('template.changed unknown_account before null');
 });
 
+it('a route that is written by hand works only once its caller may, and its act is logged', async () => {
+  const { perform, log, wake } = createRunner('main');
+  const work = vi.fn<() => Promise<string>>().mockResolvedValue('done');
+  const change = routed<{ readonly thingId: string }, string>()({
+    ...base,
+    id: 'changeThing',
+    method: 'PATCH',
+    path: '/api/things/:id',
+    account: { of, missing: 'template_not_found' },
+    act: { event: 'template.changed', what: ({ thingId }) => ({ thingId }), after: (word) => word },
+  });
+  const performAs = (accounts: readonly string[] | null) =>
+    perform(change, { caller: callerWith(accounts), actor: ACTOR, input: { thingId: ID } }, work);
+
+  expect(await codeOf(performAs(['sales']))).toBe('template_not_found');
+  expect(work).not.toHaveBeenCalled();
+  expect(await performAs(['main'])).toBe('done');
+  expect(log).toEqual([
+    `begin template.changed ${ID}`,
+    'template.changed template_not_found',
+    'end template_not_found',
+    `begin template.changed ${ID}`,
+    'template.changed done',
+    'end null',
+  ]);
+  expect(wake).toHaveBeenCalledTimes(2);
+});
+
 it('what a declaration leaves out does not compile', () => {
   type Declared = Parameters<typeof operation>[0];
   expectTypeOf<Declared>().toHaveProperty('account');
@@ -262,5 +296,9 @@ it('two inputs of the same name, and a write that would look for its account in 
   ).toThrow('two inputs');
   expect(() =>
     operation({ ...complete, ...runs, method: 'POST', account: { shown, missing: 'not_found' } }),
+  ).toThrow('would write');
+  const declared = { ...base, id: 'x', path: '/api/things', method: 'POST' } as const;
+  expect(() =>
+    routed<object, string>()({ ...declared, account: { shown: (word) => word, missing: 'not_found' } }),
   ).toThrow('would write');
 });

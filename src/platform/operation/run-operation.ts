@@ -2,7 +2,15 @@
 import { ServiceError, type ErrorCode } from '../../core/errors.ts';
 import type { Caller } from '../../core/keys/caller.ts';
 import { recordAct, type ActPorts, type HttpActor } from '../../app/audit/record-act.ts';
-import type { AccountRule, Act, Operation, Within } from './declaration.ts';
+import type {
+  AccountRule,
+  Act,
+  Operation,
+  OperationBasics,
+  Resolved,
+  RoutedOperation,
+  Within,
+} from './declaration.ts';
 import { Seen, type AccountsPorts } from './seen-accounts.ts';
 
 /** A call of an operation. */
@@ -17,6 +25,23 @@ export interface Call {
 
 export type RunOperation<Deps> = (operation: Operation<Deps>, call: Call) => Promise<unknown>;
 
+/** A call of an operation whose route is written by hand. */
+export interface RoutedCall<Input extends object> extends Omit<Call, 'signal'> {
+  readonly input: Input;
+}
+
+/** Does the work of a route that is written by hand, once the caller may, with the input to work with. */
+export type PerformOperation<Deps> = <Input extends object, Output, Rule, Result extends Output>(
+  operation: RoutedOperation<Input, Output, Rule, Deps>,
+  call: RoutedCall<Input>,
+  work: (input: Resolved<Rule, Input>, deps: Deps) => Promise<Result>,
+) => Promise<Result>;
+
+export interface OperationRunner<Deps> {
+  readonly run: RunOperation<Deps>;
+  readonly perform: PerformOperation<Deps>;
+}
+
 export interface RunPorts<Deps> {
   readonly accounts: AccountsPorts;
   readonly acts: ActPorts;
@@ -25,21 +50,21 @@ export interface RunPorts<Deps> {
   readonly wake: () => void;
 }
 
-/** An operation whose types were checked where it was declared. */
-type Untyped<Deps> = Omit<Operation<Deps>, 'account' | 'act' | 'run'> & {
+/** What guards an operation, without types: they were checked where it was declared. */
+interface Guarded<Deps> {
+  readonly method: OperationBasics['method'];
   readonly account: AccountRule<object, unknown, Deps>;
   readonly act?: Act<object, unknown, Deps>;
-  readonly run: (caller: Caller, input: object, deps: Deps, signal: AbortSignal) => Promise<unknown>;
-};
+}
 
 export function createOperationRunner<Deps>({
   accounts,
   acts,
   deps,
   wake,
-}: RunPorts<Deps>): RunOperation<Deps> {
+}: RunPorts<Deps>): OperationRunner<Deps> {
   /** The input to run with, once the caller may. */
-  async function resolve({ account }: Untyped<Deps>, input: object, seen: Seen): Promise<object> {
+  async function resolve({ account }: Guarded<Deps>, input: object, seen: Seen): Promise<object> {
     if (account === 'none') return input;
     if (account === 'every') {
       if (seen.accounts !== null) throw new ServiceError('forbidden_account');
@@ -56,24 +81,23 @@ export function createOperationRunner<Deps>({
     return input;
   }
 
-  async function work(operation: Untyped<Deps>, call: Call, resolved: Promise<object>): Promise<unknown> {
-    const { caller, signal } = call;
-    const { account } = operation;
-    const output = await operation.run(caller, await resolved, deps, signal);
-    if (typeof account === 'object' && 'shown' in account)
-      requireSeen(account, account.shown(output), new Seen(caller.accounts, accounts));
-    return output;
-  }
-
-  async function act(operation: Untyped<Deps>, call: Call): Promise<unknown> {
-    const { caller, actor, input } = call;
+  async function guard(
+    { account, act: logged, ...operation }: Guarded<Deps>,
+    { caller, actor, input }: Omit<Call, 'signal'>,
+    work: (input: object) => Promise<unknown>,
+  ): Promise<unknown> {
     const seen = new Seen(caller.accounts, accounts);
-    const { act: logged } = operation;
+    const workWith = async (resolved: Promise<object>) => {
+      const output = await work(await resolved);
+      if (typeof account === 'object' && 'shown' in account)
+        requireSeen(account, account.shown(output), seen);
+      return output;
+    };
     if (logged === undefined || logged.unless?.(input) === true)
-      return work(operation, call, resolve(operation, input, seen));
+      return workWith(resolve({ ...operation, account }, input, seen));
 
     let resolved: Promise<object> | undefined;
-    const resolveOnce = (): Promise<object> => (resolved ??= resolve(operation, input, seen));
+    const resolveOnce = (): Promise<object> => (resolved ??= resolve({ ...operation, account }, input, seen));
     const { event, what, before, after } = logged;
     return recordAct(acts, actor, {
       event,
@@ -81,14 +105,30 @@ export function createOperationRunner<Deps>({
       ...(before === undefined
         ? {}
         : { before: async () => before(seen.accounts === null ? input : await resolveOnce(), deps, caller) }),
-      work: () => work(operation, call, resolveOnce()),
+      work: () => workWith(resolveOnce()),
       after,
     });
   }
 
-  return async (operation, call) => {
-    const running = act(operation as unknown as Untyped<Deps>, call);
-    return operation.method === 'GET' ? running : running.finally(wake);
+  async function perform(
+    operation: Guarded<Deps>,
+    call: Omit<Call, 'signal'>,
+    work: (input: object) => Promise<unknown>,
+  ): Promise<unknown> {
+    const working = guard(operation, call, work);
+    return operation.method === 'GET' ? working : working.finally(wake);
+  }
+
+  return {
+    run: async (operation, call) =>
+      perform(operation as unknown as Guarded<Deps>, call, (input) =>
+        operation.run(call.caller, input as never, deps, call.signal),
+      ),
+    perform: ((
+      operation: unknown,
+      call: RoutedCall<object>,
+      work: (input: object, deps: Deps) => Promise<unknown>,
+    ) => perform(operation as Guarded<Deps>, call, (input) => work(input, deps))) as PerformOperation<Deps>,
   };
 }
 

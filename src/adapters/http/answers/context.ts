@@ -9,33 +9,39 @@ import type {
 } from 'fastify';
 import type { XStatic } from 'typebox/schema';
 import type { Application } from '../../../app/application.ts';
-import type { Operations } from '../../../app/audit-operations.ts';
+import type { OperationDeps } from '../../../app/operations.ts';
 import type { Clock, Logger } from '../../../app/base/basics.ts';
 import type { Spool } from '../../../app/files/file-ports.ts';
 import type { KeyRing } from '../../../app/keys/key-ring.ts';
 import type { OwnSenders } from '../../../core/address/sender-warnings.ts';
+import type { Caller } from '../../../core/keys/caller.ts';
 import type { Right } from '../../../core/keys/rights.ts';
+import type { Resolved, RoutedOperation } from '../../../platform/operation/declaration.ts';
 import type { EmailsResponse } from './emails-response.ts';
 import type { HttpLimits } from '../connections/limits.ts';
 import type { LingeringClose } from '../connections/lingering-close.ts';
 
 export interface HttpContext extends EmailsResponse {
   /**
-   * The application as the caller of a secured request may use it: objects of others are hidden from a limited key. Routes have no other
-   * way to the use cases.
+   * Does the work of a route that is written by hand, once the caller of the request may. Routes have no other way to the use cases.
    */
-  readonly applicationFor: (request: FastifyRequest) => Application;
+  readonly perform: <Input extends object, Output, Rule, Result extends Output>(
+    request: FastifyRequest,
+    operation: RoutedOperation<Input, Output, Rule, OperationDeps>,
+    input: Input,
+    work: (input: Resolved<Rule, Input>, deps: OperationDeps, caller: Caller) => Promise<Result>,
+  ) => Promise<Result>;
   /** Checks a right that only some requests of an operation need. Throws `forbidden_right`. */
   readonly requireRight: (request: FastifyRequest, right: Right) => void;
   /** For long requests, which must check that their key is still valid. */
   readonly keys: Pick<KeyRing, 'refresh'>;
   readonly checkReadiness: Application['checkReadiness'];
-  /** The operations that signed addresses allow, for any holder. */
-  readonly signedImages: Pick<Application, 'readSignedImage' | 'openAttachment'>;
+  /** The operation that signed addresses allow, for any holder. */
+  readonly signedImages: Pick<Application, 'readSignedImage'>;
+  /** Opens files that were found, within the accounts of the caller. */
+  readonly files: Pick<Application, 'inlineTypeOf' | 'openAttachment'>;
   /** For recipients, who have a token and no key. */
   readonly unsubscribing: Pick<Application, 'readUnsubscribeToken' | 'unsubscribe'>;
-  /** The operations of operators, attributed to the author of the request. */
-  readonly operationsFor: (request: FastifyRequest) => Operations;
   readonly spool: Spool;
   readonly limits: HttpLimits;
   readonly lingering: LingeringClose;

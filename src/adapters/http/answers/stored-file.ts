@@ -98,7 +98,7 @@ export async function answerStoredFile(
   context: HttpContext,
   file: StoredAttachment,
 ): Promise<FastifyReply> {
-  const application = context.applicationFor(request);
+  const { inlineTypeOf, openAttachment } = context.files;
   const { sizeBytes } = file;
   const etag = `"${file.sha256}"`;
   const { headers }: FileRequest = request;
@@ -113,7 +113,7 @@ export async function answerStoredFile(
     return reply.code(304).send();
   }
   reply.header('accept-ranges', 'bytes');
-  const inlineType = request.query.disposition === 'inline' ? await application.inlineTypeOf(file) : null;
+  const inlineType = request.query.disposition === 'inline' ? await inlineTypeOf(file) : null;
   reply.header('content-type', inlineType ?? toContentType(file.contentType));
   const disposition = inlineType === null ? ('attachment' as const) : ('inline' as const);
   const answer = { filename: file.filename, sizeBytes, disposition };
@@ -126,10 +126,10 @@ export async function answerStoredFile(
     throw new ServiceError('range_not_satisfiable');
   }
   if (range === null) {
-    const stream = await application.openAttachment(file);
+    const stream = await openAttachment(file);
     return sendFile(reply, context, { ...answer, stream });
   }
-  const stream = await application.openAttachment(file, range);
+  const stream = await openAttachment(file, range);
   reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${sizeBytes}`);
   return sendFile(reply, context, {
     ...answer,

@@ -13,7 +13,13 @@ describe('a secured route', () => {
     expect(() => register({ operationId: 'x' })).toThrow('GET /api/x declares no right');
   });
 
-  it('is taken with one', () => {
-    expect(() => register({ operationId: 'x', right: 'read' })).not.toThrow();
+  it('is refused without a declared operation, whose runner would guard it', () => {
+    expect(() => register({ operationId: 'x', right: 'read' })).toThrow(
+      'GET /api/x has no declared operation',
+    );
+  });
+
+  it('is taken with both', () => {
+    expect(() => register({ operationId: 'x', right: 'read', operation: {} })).not.toThrow();
   });
 });

@@ -29,7 +29,13 @@ export function missingRights(rights: readonly Right[], schema: FastifySchema | 
   return any.some((right) => allows(rights, right)) ? [] : any;
 }
 
-/** Fastify's `onRoute` hook of secured routes. Throws TypeError for a route that declares no right: it would be open to every key. */
+/**
+ * Fastify's `onRoute` hook of secured routes. Throws TypeError for a route that declares no right, which would be open to every key, and for one
+ * of no declared operation, whose accounts and acts nobody would guard.
+ */
 export function requireDeclaredRight({ method, url, schema }: RouteOptions): void {
-  if (!needsRight(schema)) throw new TypeError(`${[method].flat().join(', ')} ${url} declares no right`);
+  const route = `${[method].flat().join(', ')} ${url}`;
+  if (!needsRight(schema)) throw new TypeError(`${route} declares no right`);
+  if (schema?.operation === undefined && schema?.hide !== true)
+    throw new TypeError(`${route} has no declared operation`);
 }

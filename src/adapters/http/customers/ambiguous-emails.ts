@@ -3,6 +3,10 @@ import { LONG_PAGE_PARAMETERS, PAGE_ERRORS, toPageRequest } from '../../../platf
 import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
 import { jsonResponse } from '../../../platform/schemas/schemas.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { routed } from '../operations/routed.ts';
+import { schemaOfOperation } from '../operations/operation-schema.ts';
+import type { AmbiguousEmailsRequest } from '../../../app/customers/use-cases.ts';
+import type { EmailsPage } from '../../../app/emails/use-cases.ts';
 import { EmailListings } from '../emails/email-schemas.ts';
 
 const EmailsQuery = {
@@ -21,19 +25,23 @@ const EmailsQuery = {
   },
 } as const;
 
-export function registerAmbiguousEmailsRoute(
-  app: HttpServer,
-  { applicationFor, sendEmailPage }: HttpContext,
-): void {
+const listAmbiguousEmails = routed<AmbiguousEmailsRequest, EmailsPage>()({
+  id: 'listAmbiguousEmails',
+  method: 'GET',
+  path: '/api/customers/ambiguous/emails',
+  right: 'read',
+  tag: 'Customers',
+  summary: 'List emails claimed by several customers',
+  description: 'Newest first. `address` and `domain` exclude one another.',
+  account: 'every',
+});
+
+export function registerAmbiguousEmailsRoute(app: HttpServer, { perform, sendEmailPage }: HttpContext): void {
   app.get(
-    '/api/customers/ambiguous/emails',
+    listAmbiguousEmails.path,
     {
       schema: {
-        operationId: 'listAmbiguousEmails',
-        right: 'read',
-        tags: ['Customers'],
-        summary: 'List emails claimed by several customers',
-        description: 'Newest first. `address` and `domain` exclude one another.',
+        ...schemaOfOperation(listAmbiguousEmails),
         querystring: EmailsQuery,
         response: {
           200: jsonResponse('One page.', EmailListings),
@@ -50,11 +58,12 @@ export function registerAmbiguousEmailsRoute(
     },
     async (request, reply) => {
       const { address = null, domain = null } = request.query;
-      const page = await applicationFor(request).listAmbiguousEmails({
-        ...toPageRequest(request.query),
-        address,
-        domain,
-      });
+      const page = await perform(
+        request,
+        listAmbiguousEmails,
+        { ...toPageRequest(request.query), address, domain },
+        (asked, customers) => customers.listAmbiguousEmails(asked),
+      );
       return sendEmailPage(reply, page);
     },
   );

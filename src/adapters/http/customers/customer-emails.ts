@@ -1,5 +1,8 @@
 /** GET /api/customer/{customerId}/emails: newest first, page by page. */
 import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { routed } from '../operations/routed.ts';
+import { schemaOfOperation } from '../operations/operation-schema.ts';
+import type { CustomerEmailsRequest, EmailsPage } from '../../../app/emails/use-cases.ts';
 import {
   PAGE_PARAMETERS,
   pageSchema,
@@ -29,20 +32,24 @@ const CustomerQuery = {
 
 const CustomerEmails = pageSchema('CustomerEmails', 'emails', Email);
 
-export function registerCustomerEmailsRoute(
-  app: HttpServer,
-  { applicationFor, sendEmailPage }: HttpContext,
-): void {
+const listCustomerEmails = routed<CustomerEmailsRequest, EmailsPage>()({
+  id: 'listCustomerEmails',
+  method: 'GET',
+  path: '/api/customer/:customerId/emails',
+  right: 'read',
+  tag: 'Emails',
+  summary: 'List the emails of a customer',
+  description:
+    'Newest first. An unknown customer has an empty list, since customers are kept in the calling system.',
+  account: 'list',
+});
+
+export function registerCustomerEmailsRoute(app: HttpServer, { perform, sendEmailPage }: HttpContext): void {
   app.get(
-    '/api/customer/:customerId/emails',
+    listCustomerEmails.path,
     {
       schema: {
-        operationId: 'listCustomerEmails',
-        right: 'read',
-        tags: ['Emails'],
-        summary: 'List the emails of a customer',
-        description:
-          'Newest first. An unknown customer has an empty list, since customers are kept in the calling system.',
+        ...schemaOfOperation(listCustomerEmails),
         params: CustomerParams,
         querystring: CustomerQuery,
         response: {
@@ -53,13 +60,16 @@ export function registerCustomerEmailsRoute(
     },
     async (request, reply) => {
       const { direction, since, until } = request.query;
-      const page = await applicationFor(request).listCustomerEmails({
+      const asked = {
         customerId: request.params.customerId.toLowerCase(),
         direction: direction ?? null,
         since: since === undefined ? null : toMoment('since', since),
         until: until === undefined ? null : toMoment('until', until),
         ...toPageRequest(request.query),
-      });
+      };
+      const page = await perform(request, listCustomerEmails, asked, (within, emails) =>
+        emails.listCustomerEmails(within),
+      );
       return sendEmailPage(reply, page);
     },
   );

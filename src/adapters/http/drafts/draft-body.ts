@@ -93,7 +93,7 @@ const KEPT_FIELDS = new Set(Object.keys(KeptFile.properties));
 const ANSWER_FIELDS = new Set(Object.keys(AnswerBody.properties));
 
 /** Returns only the fields of the body. Throws ServiceError with status 400, `payload_too_large` or `attachments_too_large`. */
-export function readDraftBody(json: EmailJson, limits: HttpLimits): DraftChange {
+export function readDraftBody(json: EmailJson, limits: HttpLimits): Omit<DraftChange, 'authorKeyId'> {
   const body = toFields(json.value);
   if (body === null) throw invalidRequest('not_an_object');
   refuseUnknown(body, FIELDS, '');
@@ -169,6 +169,7 @@ export function readDraftSend(
   draft: Draft,
   limits: HttpLimits,
   moment: Pick<SendRequest, 'respondAsync' | 'ifNewest'>,
+  asked: Pick<SendRequest, 'authorKeyId' | 'isByPerson'>,
 ): DraftSend {
   // Its files are stored separately.
   const json = (value: object): EmailJson => ({
@@ -178,7 +179,7 @@ export function readDraftSend(
   });
   const { answers, message } = draft;
   if (answers === null) {
-    return { kind: 'send', request: { ...readSendBody(json(message), limits), ...moment } };
+    return { kind: 'send', request: { ...readSendBody(json(message), limits), ...moment, ...asked } };
   }
   const { emailId, kind, quote, withFiles, language, timeZone } = answers;
   // A draft with fields that the answered email determines was refused; null is not among the fields of a reply.
@@ -192,6 +193,11 @@ export function readDraftSend(
   const reply = readReplyBody(json(body), limits, kind);
   return {
     kind: 'reply',
-    request: { ...reply, emailId, kind, message: { ...reply.message, ...moment } },
+    request: {
+      ...reply,
+      emailId,
+      kind,
+      message: { ...reply.message, ...moment, authorKeyId: asked.authorKeyId },
+    },
   };
 }

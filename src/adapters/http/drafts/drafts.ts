@@ -2,11 +2,29 @@
 import type {
   Draft as DraftOf,
   DraftAnswer,
+  DraftFile,
   DraftSummary as SummaryOf,
 } from '../../../app/drafts/draft-ports.ts';
 import { MAX_AUTHOR_CHARS } from '../../../core/drafts/limits.ts';
 import type { ErrorCode } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { routed } from '../operations/routed.ts';
+import { schemaOfOperation } from '../operations/operation-schema.ts';
+import {
+  ownChangedDraft,
+  ownDraftFile,
+  ownDraftSend,
+  ownNewDraft,
+  requireOwnDraft,
+  requireOwnReplay,
+  type ChangedDraft,
+  type OwnedSend,
+} from '../../../app/drafts/own-drafts.ts';
+import type { DraftsPage, DraftsRequest } from '../../../app/drafts/use-cases.ts';
+import { askedBy } from '../../../app/send/own-send.ts';
+import type { SendOnceResult } from '../../../app/send/use-cases.ts';
+import { keyIdOf } from '../../../core/keys/caller.ts';
+import { orRemove } from '../body/or-remove.ts';
 import { ifMatch, requiredVersion, wantedVersion } from '../answers/entity-tag.ts';
 import {
   answerStoredFile,
@@ -180,24 +198,108 @@ const BODY_ERRORS = [
   'disk_full',
 ] as const satisfies readonly ErrorCode[];
 
+interface Named {
+  readonly id: string;
+}
+
+const createDraft = routed<ChangedDraft, DraftOf>()({
+  id: 'createDraft',
+  method: 'POST',
+  path: '/api/drafts',
+  right: 'draft',
+  tag: 'Drafts',
+  summary: 'Create a draft',
+  description:
+    'An unfinished email. Missing values, unfinished addresses and times that have passed are reported when it is sent; what no ' +
+    'send accepts is refused at once. ' +
+    'Files named by `upload_id` or `attachment_id` are copied, and stay when the upload expires or the email is deleted. ' +
+    '`attachment_id` also needs the right `read`; `details` names a file that was not found.',
+  account: { decide: ownNewDraft },
+});
+
+const listDrafts = routed<DraftsRequest, DraftsPage>()({
+  id: 'listDrafts',
+  method: 'GET',
+  path: '/api/drafts',
+  right: 'draft',
+  tag: 'Drafts',
+  summary: 'List drafts',
+  description: 'Most recently changed first.',
+  account: 'list',
+});
+
+const getDraft = routed<Named, DraftOf>()({
+  id: 'getDraft',
+  method: 'GET',
+  path: '/api/drafts/:id',
+  right: 'draft',
+  tag: 'Drafts',
+  summary: 'Read a draft',
+  description: 'The draft as it was saved.',
+  account: { shown: ({ accountId }) => accountId, missing: 'draft_not_found' },
+});
+
+const getDraftAttachment = routed<Named & { readonly attachmentId: string }, DraftFile>()({
+  id: 'getDraftAttachment',
+  method: 'GET',
+  path: '/api/drafts/:id/attachments/:attachmentId',
+  right: 'draft',
+  tag: 'Drafts',
+  summary: 'Download a file of a draft',
+  description:
+    'As `GET /api/attachments/{id}` does, until the draft is sent or deleted. The ETag is the SHA-256 of the bytes; a file of a ' +
+    'draft never changes. Several ranges at once are not supported: the whole file is sent.',
+  account: { decide: ownDraftFile },
+});
+
+const changeDraft = routed<Named & ChangedDraft, DraftOf>()({
+  id: 'changeDraft',
+  method: 'PATCH',
+  path: '/api/drafts/:id',
+  right: 'draft',
+  tag: 'Drafts',
+  summary: 'Change a draft',
+  description:
+    'Absent fields stay unchanged, also each field of `message`; null removes a field. `attachments` are replaced as a ' +
+    'whole. When another change came first, the response is 412 and `details` has the current version.',
+  account: { decide: ownChangedDraft },
+});
+
+const deleteDraft = routed<Named, void>()({
+  id: 'deleteDraft',
+  method: 'DELETE',
+  path: '/api/drafts/:id',
+  right: 'draft',
+  tag: 'Drafts',
+  summary: 'Delete a draft',
+  description: 'With its files. Needs no body; a body with fields is refused.',
+  account: { decide: requireOwnDraft },
+});
+
+const sendDraft = routed<OwnedSend, SendOnceResult>()({
+  id: 'sendDraft',
+  method: 'POST',
+  path: '/api/drafts/:id/send',
+  // The draft may quote an email, or include its files; the draft's author chose the email.
+  right: ['read', 'send'],
+  tag: 'Drafts',
+  summary: 'Send a draft',
+  description:
+    'Responds like a send and deletes the draft. A version is sent once: a repeat with the same `If-Match` gets the first ' +
+    'response. When the mail server refused it, the draft stays; after a change it can be sent again. Needs no body.',
+  account: { decide: ownDraftSend },
+});
+
 export function registerDraftRoutes(app: HttpServer, context: HttpContext, input: SendInput): void {
-  const { applicationFor, limits, spool, clock } = context;
+  const { perform, limits, spool, clock } = context;
 
   app.post(
-    '/api/drafts',
+    createDraft.path,
     {
       // The body is read as a stream and checked by readDraftBody; the schema is for the document.
       validatorCompiler: () => () => true,
       schema: {
-        operationId: 'createDraft',
-        right: 'draft',
-        tags: ['Drafts'],
-        summary: 'Create a draft',
-        description:
-          'An unfinished email. Missing values, unfinished addresses and times that have passed are reported when it is sent; what no ' +
-          'send accepts is refused at once. ' +
-          'Files named by `upload_id` or `attachment_id` are copied, and stay when the upload expires or the email is deleted. ' +
-          '`attachment_id` also needs the right `read`; `details` names a file that was not found.',
+        ...schemaOfOperation(createDraft),
         body: DraftBody,
         response: { 200: jsonResponse('Stored.', Draft, ETAG), ...errorResponses(...BODY_ERRORS) },
       },
@@ -205,20 +307,23 @@ export function registerDraftRoutes(app: HttpServer, context: HttpContext, input
     (request, reply) => {
       refuseOtherMedia(request.headers);
       return input.withBody(request, reply, readDraftBody, async (change, folder) =>
-        answerDraft(reply, await applicationFor(request).createDraft(change, folder)),
+        answerDraft(
+          reply,
+          await orRemove(folder, (begin) =>
+            perform(request, createDraft, { change }, (own, drafts, caller) =>
+              begin(() => drafts.createDraft({ ...own.change, authorKeyId: keyIdOf(caller) }, folder)),
+            ),
+          ),
+        ),
       );
     },
   );
 
   app.get(
-    '/api/drafts',
+    listDrafts.path,
     {
       schema: {
-        operationId: 'listDrafts',
-        right: 'draft',
-        tags: ['Drafts'],
-        summary: 'List drafts',
-        description: 'Most recently changed first.',
+        ...schemaOfOperation(listDrafts),
         querystring: ListQuery,
         response: {
           200: jsonResponse('One page.', Drafts),
@@ -228,25 +333,27 @@ export function registerDraftRoutes(app: HttpServer, context: HttpContext, input
     },
     async (request) => {
       const { thread_id: threadId, account_id: accountId, author } = request.query;
-      const { drafts, nextCursor } = await applicationFor(request).listDrafts({
+      const asked = {
         threadId: threadId?.toLowerCase() ?? null,
         accountId: accountId ?? null,
         author: author ?? null,
         ...toPageRequest(request.query),
-      });
+      };
+      const { drafts, nextCursor } = await perform(
+        request,
+        listDrafts,
+        asked,
+        (within, { listDrafts: list }) => list(within),
+      );
       return { drafts: drafts.map(toSummaryJson), next_cursor: nextCursor };
     },
   );
 
   app.get(
-    '/api/drafts/:id',
+    getDraft.path,
     {
       schema: {
-        operationId: 'getDraft',
-        right: 'draft',
-        tags: ['Drafts'],
-        summary: 'Read a draft',
-        description: 'The draft as it was saved.',
+        ...schemaOfOperation(getDraft),
         params: DraftParams,
         response: {
           200: jsonResponse('The draft.', Draft, ETAG),
@@ -255,20 +362,19 @@ export function registerDraftRoutes(app: HttpServer, context: HttpContext, input
       },
     },
     async (request, reply) =>
-      answerDraft(reply, await applicationFor(request).readDraft(request.params.id.toLowerCase())),
+      answerDraft(
+        reply,
+        await perform(request, getDraft, { id: request.params.id.toLowerCase() }, ({ id }, drafts) =>
+          drafts.readDraft(id),
+        ),
+      ),
   );
 
   app.route({
     method: ['GET', 'HEAD'],
-    url: '/api/drafts/:id/attachments/:attachmentId',
+    url: getDraftAttachment.path,
     schema: {
-      operationId: 'getDraftAttachment',
-      right: 'draft',
-      tags: ['Drafts'],
-      summary: 'Download a file of a draft',
-      description:
-        'As `GET /api/attachments/{id}` does, until the draft is sent or deleted. The ETag is the SHA-256 of the bytes; a file of a ' +
-        'draft never changes. Several ranges at once are not supported: the whole file is sent.',
+      ...schemaOfOperation(getDraftAttachment),
       params: DraftFileParams,
       querystring: STORED_FILE_QUERY,
       headers: STORED_FILE_CONDITIONS,
@@ -279,26 +385,20 @@ export function registerDraftRoutes(app: HttpServer, context: HttpContext, input
     },
     handler: async (request, reply) => {
       const { id, attachmentId } = request.params;
-      const { file } = await applicationFor(request).readDraftFile(
-        id.toLowerCase(),
-        attachmentId.toLowerCase(),
+      const asked = { id: id.toLowerCase(), attachmentId: attachmentId.toLowerCase() };
+      const { file } = await perform(request, getDraftAttachment, asked, (own, drafts) =>
+        drafts.readDraftFile(own.id, own.attachmentId),
       );
       return answerStoredFile(request, reply, context, file);
     },
   });
 
   app.patch(
-    '/api/drafts/:id',
+    changeDraft.path,
     {
       validatorCompiler: () => () => true,
       schema: {
-        operationId: 'changeDraft',
-        right: 'draft',
-        tags: ['Drafts'],
-        summary: 'Change a draft',
-        description:
-          'Absent fields stay unchanged, also each field of `message`; null removes a field. `attachments` are replaced as a ' +
-          'whole. When another change came first, the response is 412 and `details` has the current version.',
+        ...schemaOfOperation(changeDraft),
         params: DraftParams,
         headers: {
           type: 'object',
@@ -323,20 +423,25 @@ export function registerDraftRoutes(app: HttpServer, context: HttpContext, input
       refuseOtherMedia(request.headers);
       const version = requiredVersion(request.headers['if-match']);
       return input.withBody(request, reply, readDraftBody, async (change, folder) =>
-        answerDraft(reply, await applicationFor(request).changeDraft(id, version, change, folder)),
+        answerDraft(
+          reply,
+          await orRemove(folder, (begin) =>
+            perform(request, changeDraft, { id, change }, (own, drafts, caller) =>
+              begin(() =>
+                drafts.changeDraft(id, version, { ...own.change, authorKeyId: keyIdOf(caller) }, folder),
+              ),
+            ),
+          ),
+        ),
       );
     },
   );
 
   app.delete(
-    '/api/drafts/:id',
+    deleteDraft.path,
     {
       schema: {
-        operationId: 'deleteDraft',
-        right: 'draft',
-        tags: ['Drafts'],
-        summary: 'Delete a draft',
-        description: 'With its files. Needs no body; a body with fields is refused.',
+        ...schemaOfOperation(deleteDraft),
         params: DraftParams,
         headers: { type: 'object', properties: ifMatch('Only this version. Absent: any version.') },
         response: {
@@ -358,23 +463,19 @@ export function registerDraftRoutes(app: HttpServer, context: HttpContext, input
     },
     async (request) => {
       const id = request.params.id.toLowerCase();
-      await applicationFor(request).deleteDraft(id, wantedVersion(request.headers['if-match']));
+      const version = wantedVersion(request.headers['if-match']);
+      await perform(request, deleteDraft, { id }, (_, drafts, caller) =>
+        drafts.deleteDraft(id, version, keyIdOf(caller)),
+      );
       return { draft_id: id, deleted_at: clock().toISOString() };
     },
   );
 
   app.post(
-    '/api/drafts/:id/send',
+    sendDraft.path,
     {
       schema: {
-        operationId: 'sendDraft',
-        // The draft may quote an email, or include its files; the draft's author chose the email.
-        right: ['read', 'send'],
-        tags: ['Drafts'],
-        summary: 'Send a draft',
-        description:
-          'Responds like a send and deletes the draft. A version is sent once: a repeat with the same `If-Match` gets the first ' +
-          'response. When the mail server refused it, the draft stays; after a change it can be sent again. Needs no body.',
+        ...schemaOfOperation(sendDraft),
         params: DraftParams,
         headers: {
           type: 'object',
@@ -404,13 +505,19 @@ export function registerDraftRoutes(app: HttpServer, context: HttpContext, input
       const respondAsync = prefersAsync(request.headers.prefer);
       const ifNewest = request.body.if_newest?.toLowerCase();
       const moment = { respondAsync, ...(ifNewest === undefined ? {} : { ifNewest }) };
-      const { outcome, replayed } = await applicationFor(request).sendDraft(
-        {
-          id: request.params.id.toLowerCase(),
-          version: wantedVersion(request.headers['if-match']),
-          read: (draft) => readDraftSend(draft, limits, moment),
-        },
-        spool.create(),
+      const asked = {
+        id: request.params.id.toLowerCase(),
+        version: wantedVersion(request.headers['if-match']),
+        isGone: false,
+      };
+      const folder = spool.create();
+      const { outcome, replayed } = await orRemove(folder, (begin) =>
+        perform(request, sendDraft, asked, async ({ id, version, isGone }, application, caller) => {
+          const read = (draft: DraftOf) => readDraftSend(draft, limits, moment, askedBy(caller));
+          const result = await begin(() => application.sendDraft({ id, version, read }, folder));
+          if (isGone) await requireOwnReplay(result, caller, application);
+          return result;
+        }),
       );
       if (replayed) reply.header(REPLAYED_HEADER, 'true');
       return answerSend(reply, outcome, respondAsync);

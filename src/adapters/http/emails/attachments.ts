@@ -1,5 +1,8 @@
 /** GET /api/attachments/{id}: the bytes of one attachment. */
 import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { routed } from '../operations/routed.ts';
+import { schemaOfOperation } from '../operations/operation-schema.ts';
+import type { StoredAttachment } from '../../../app/emails/email-ports.ts';
 import {
   answerStoredFile,
   STORED_FILE_CONDITIONS,
@@ -16,18 +19,25 @@ const AttachmentParams = {
   properties: { id: { ...Uuid, description: 'The attachment.' } },
 } as const;
 
+const getAttachment = routed<{ readonly id: string }, StoredAttachment>()({
+  id: 'getAttachment',
+  method: 'GET',
+  path: '/api/attachments/:id',
+  right: 'read',
+  tag: 'Emails',
+  summary: 'Download an attachment',
+  description:
+    'With the content type and the file name given by the sender. The ETag is the SHA-256 of the content; an attachment ' +
+    'never changes. Multiple ranges are not supported: the whole file is sent.',
+  account: { of: ({ id }, { accountOf }) => accountOf.attachment(id), missing: 'attachment_not_found' },
+});
+
 export function registerAttachmentRoutes(app: HttpServer, context: HttpContext): void {
   app.route({
     method: ['GET', 'HEAD'],
-    url: '/api/attachments/:id',
+    url: getAttachment.path,
     schema: {
-      operationId: 'getAttachment',
-      right: 'read',
-      tags: ['Emails'],
-      summary: 'Download an attachment',
-      description:
-        'With the content type and the file name given by the sender. The ETag is the SHA-256 of the content; an attachment ' +
-        'never changes. Multiple ranges are not supported: the whole file is sent.',
+      ...schemaOfOperation(getAttachment),
       params: AttachmentParams,
       querystring: STORED_FILE_QUERY,
       headers: STORED_FILE_CONDITIONS,
@@ -37,9 +47,11 @@ export function registerAttachmentRoutes(app: HttpServer, context: HttpContext):
       },
     },
     handler: async (request, reply) => {
-      const attachment = await context
-        .applicationFor(request)
-        .readAttachment(request.params.id.toLowerCase());
+      const { id } = request.params;
+      const asked = { id: id.toLowerCase() };
+      const attachment = await context.perform(request, getAttachment, asked, (input, emails) =>
+        emails.readAttachment(input.id),
+      );
       return answerStoredFile(request, reply, context, attachment);
     },
   });

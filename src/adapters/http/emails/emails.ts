@@ -5,6 +5,10 @@
 import type { FastifyReply } from 'fastify';
 import type { RawMessage } from '../../../app/emails/use-cases.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { OF_EMAIL, routed } from '../operations/routed.ts';
+import { schemaOfOperation } from '../operations/operation-schema.ts';
+import type { EmailDetail } from '../../../app/emails/email-ports.ts';
+import type { VariantDetail } from '../../../app/emails/variant-view.ts';
 import { toVariantDetailJson } from './email-view.ts';
 import { FILE_HEADERS, sendFile } from '../answers/file-response.ts';
 import { EmailDetailSchema, toEmailDetailJson } from './email-detail.ts';
@@ -24,17 +28,59 @@ const RawMessageSchema = {
   content: { 'message/rfc822': { schema: { type: 'string', format: 'binary' } } },
 } as const;
 
+const OF_EMAIL_OF_VARIANT = { ...OF_EMAIL, missing: 'variant_not_found' } as const;
+
+const getEmail = routed<{ readonly id: string }, EmailDetail>()({
+  id: 'getEmail',
+  method: 'GET',
+  path: '/api/emails/:id',
+  right: 'read',
+  tag: 'Emails',
+  summary: 'Read an email',
+  description: 'With HTML body, all recipients, headers used for threading and the state of delivery.',
+  account: OF_EMAIL,
+});
+
+const getRawEmail = routed<{ readonly id: string }, RawMessage>()({
+  id: 'getRawEmail',
+  method: 'GET',
+  path: '/api/emails/:id/raw',
+  right: 'read',
+  tag: 'Emails',
+  summary: 'Download the raw message',
+  description: 'The bytes as they were sent or received, RFC 5322.',
+  account: OF_EMAIL,
+});
+
+const getVariant = routed<{ readonly id: string; readonly variantId: string }, VariantDetail>()({
+  id: 'getVariant',
+  method: 'GET',
+  path: '/api/emails/:id/variants/:variantId',
+  right: 'read',
+  tag: 'Emails',
+  summary: 'Read a variant of an email',
+  description: 'A message with the Message-ID, Date, From and subject of the email, and another content.',
+  account: OF_EMAIL_OF_VARIANT,
+});
+
+const getRawVariant = routed<{ readonly id: string; readonly variantId: string }, RawMessage>()({
+  id: 'getRawVariant',
+  method: 'GET',
+  path: '/api/emails/:id/variants/:variantId/raw',
+  right: 'read',
+  tag: 'Emails',
+  summary: 'Download the raw message of a variant',
+  description: 'The bytes as they were received, RFC 5322.',
+  account: OF_EMAIL_OF_VARIANT,
+});
+
 export function registerEmailRoutes(app: HttpServer, context: HttpContext): void {
-  const { applicationFor, ownSenders } = context;
+  const { perform, ownSenders } = context;
   app.get(
-    '/api/emails/:id',
+    getEmail.path,
     {
       schema: {
-        operationId: 'getEmail',
-        right: 'read',
-        tags: ['Emails'],
-        summary: 'Read an email',
-        description: 'With HTML body, all recipients, headers used for threading and the state of delivery.',
+        ...schemaOfOperation(getEmail),
         params: EmailParams,
         response: {
           200: jsonResponse('The email.', EmailDetailSchema),
@@ -43,18 +89,19 @@ export function registerEmailRoutes(app: HttpServer, context: HttpContext): void
       },
     },
     async (request) =>
-      toEmailDetailJson(await applicationFor(request).readEmail(request.params.id.toLowerCase()), ownSenders),
+      toEmailDetailJson(
+        await perform(request, getEmail, { id: request.params.id.toLowerCase() }, ({ id }, emails) =>
+          emails.readEmail(id),
+        ),
+        ownSenders,
+      ),
   );
 
   app.route({
     method: ['GET', 'HEAD'],
-    url: '/api/emails/:id/raw',
+    url: getRawEmail.path,
     schema: {
-      operationId: 'getRawEmail',
-      right: 'read',
-      tags: ['Emails'],
-      summary: 'Download the raw message',
-      description: 'The bytes as they were sent or received, RFC 5322.',
+      ...schemaOfOperation(getRawEmail),
       params: EmailParams,
       response: {
         200: RawMessageSchema,
@@ -71,20 +118,16 @@ export function registerEmailRoutes(app: HttpServer, context: HttpContext): void
     },
     handler: async (request, reply) => {
       const id = request.params.id.toLowerCase();
-      return sendRaw(reply, context, id, await applicationFor(request).readRaw(id));
+      const raw = await perform(request, getRawEmail, { id }, (_, emails) => emails.readRaw(id));
+      return sendRaw(reply, context, id, raw);
     },
   });
 
   app.get(
-    '/api/emails/:id/variants/:variantId',
+    getVariant.path,
     {
       schema: {
-        operationId: 'getVariant',
-        right: 'read',
-        tags: ['Emails'],
-        summary: 'Read a variant of an email',
-        description:
-          'A message with the Message-ID, Date, From and subject of the email, and another content.',
+        ...schemaOfOperation(getVariant),
         params: VariantParams,
         response: {
           200: jsonResponse('The variant.', VariantDetailSchema),
@@ -93,22 +136,20 @@ export function registerEmailRoutes(app: HttpServer, context: HttpContext): void
       },
     },
     async (request) => {
-      const { id, variantId } = request.params;
+      const { id, variantId } = toVariantInput(request.params);
       return toVariantDetailJson(
-        await applicationFor(request).readVariant(id.toLowerCase(), variantId.toLowerCase()),
+        await perform(request, getVariant, { id, variantId }, (_, emails) =>
+          emails.readVariant(id, variantId),
+        ),
       );
     },
   );
 
   app.route({
     method: ['GET', 'HEAD'],
-    url: '/api/emails/:id/variants/:variantId/raw',
+    url: getRawVariant.path,
     schema: {
-      operationId: 'getRawVariant',
-      right: 'read',
-      tags: ['Emails'],
-      summary: 'Download the raw message of a variant',
-      description: 'The bytes as they were received, RFC 5322.',
+      ...schemaOfOperation(getRawVariant),
       params: VariantParams,
       response: {
         200: RawMessageSchema,
@@ -124,12 +165,19 @@ export function registerEmailRoutes(app: HttpServer, context: HttpContext): void
       },
     },
     handler: async (request, reply) => {
-      const id = request.params.variantId.toLowerCase();
-      const raw = await applicationFor(request).readVariantRaw(request.params.id.toLowerCase(), id);
-      return sendRaw(reply, context, id, raw);
+      const { id, variantId } = toVariantInput(request.params);
+      const raw = await perform(request, getRawVariant, { id, variantId }, (_, emails) =>
+        emails.readVariantRaw(id, variantId),
+      );
+      return sendRaw(reply, context, variantId, raw);
     },
   });
 }
+
+const toVariantInput = ({ id, variantId }: { readonly id: string; readonly variantId: string }) => ({
+  id: id.toLowerCase(),
+  variantId: variantId.toLowerCase(),
+});
 
 function sendRaw(reply: FastifyReply, context: HttpContext, id: string, raw: RawMessage): FastifyReply {
   reply.header('content-type', 'message/rfc822');

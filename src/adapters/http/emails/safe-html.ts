@@ -3,6 +3,9 @@ import type { XStatic } from 'typebox/schema';
 import type { SafeHtmlView } from '../../../app/emails/safe-html-view.ts';
 import type { RemovedKind } from '../../../core/html/removed.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { OF_EMAIL, routed } from '../operations/routed.ts';
+import { schemaOfOperation } from '../operations/operation-schema.ts';
+import { keyIdOf } from '../../../core/keys/caller.ts';
 import { MAIL_THEMES, sendMailDocument, wantsDocument } from './mail-document.ts';
 import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
 import { EmailParams, record, Timestamp, Uuid } from '../../../platform/schemas/schemas.ts';
@@ -84,20 +87,27 @@ const SafeHtmlQuery = {
   },
 } as const;
 
-export function registerSafeHtmlRoutes(app: HttpServer, { applicationFor }: HttpContext): void {
+const getSafeHtml = routed<{ readonly id: string }, SafeHtmlView>()({
+  id: 'getSafeHtml',
+  method: 'GET',
+  path: '/api/emails/:id/html',
+  right: 'read',
+  tag: 'Emails',
+  summary: 'Read the sanitised HTML of an email',
+  description:
+    'Safe for mail of any sender: scripts, forms, frames and remote content are removed, links open in a new window ' +
+    'without a referrer, `cid:` images have signed addresses that are valid for an hour. For an email without HTML, the ' +
+    'text in the same form. With `Accept: text/html`, as a frame of a page sends it, the response is a document without ' +
+    'scripts, sandboxed by its own Content-Security-Policy, that only pages of this service can frame.',
+  account: OF_EMAIL,
+});
+
+export function registerSafeHtmlRoutes(app: HttpServer, { perform }: HttpContext): void {
   app.get(
-    '/api/emails/:id/html',
+    getSafeHtml.path,
     {
       schema: {
-        operationId: 'getSafeHtml',
-        right: 'read',
-        tags: ['Emails'],
-        summary: 'Read the sanitised HTML of an email',
-        description:
-          'Safe for mail of any sender: scripts, forms, frames and remote content are removed, links open in a new window ' +
-          'without a referrer, `cid:` images have signed addresses that are valid for an hour. For an email without HTML, the ' +
-          'text in the same form. With `Accept: text/html`, as a frame of a page sends it, the response is a document without ' +
-          'scripts, sandboxed by its own Content-Security-Policy, that only pages of this service can frame.',
+        ...schemaOfOperation(getSafeHtml),
         params: EmailParams,
         querystring: SafeHtmlQuery,
         response: {
@@ -125,7 +135,9 @@ export function registerSafeHtmlRoutes(app: HttpServer, { applicationFor }: Http
       const allowRemote = remote === 'allow';
       const isDocument = wantsDocument(request);
       const document = isDocument ? { scheme: theme } : null;
-      const safe = await applicationFor(request).readSafeHtml(id, { allowRemote, document });
+      const safe = await perform(request, getSafeHtml, { id }, (_, emails, caller) =>
+        emails.readSafeHtml(id, { allowRemote, document, authorKeyId: keyIdOf(caller) }),
+      );
       return isDocument
         ? sendMailDocument(request, reply, safe, { allowRemote, theme })
         : toSafeHtmlJson(safe);

@@ -61,9 +61,12 @@ export function registerSignedImageRoutes(app: HttpServer, context: HttpContext)
     },
     async (request, reply) => {
       const { expires, signature } = request.query;
-      const { readSignedImage, openAttachment } = context.signedImages;
       const attachmentId = request.params.id.toLowerCase();
-      const { attachment, type } = await readSignedImage({ attachmentId, expires, signature });
+      const { attachment, type } = await context.signedImages.readSignedImage({
+        attachmentId,
+        expires,
+        signature,
+      });
       const seconds = Math.max(0, expires - Math.ceil(context.clock().getTime() / 1000));
       reply.header('cache-control', `private, max-age=${seconds}, immutable`);
       // Pages of other origins show mail, too, and mail in a sandbox has no origin.
@@ -74,7 +77,7 @@ export function registerSignedImageRoutes(app: HttpServer, context: HttpContext)
         filename: attachment.filename,
         sizeBytes: attachment.sizeBytes,
         disposition: 'inline',
-        stream: await openAttachment(attachment),
+        stream: await context.files.openAttachment(attachment),
       });
     },
   );

@@ -1,6 +1,9 @@
 /** POST /api/erasures: erases a person, and GET /api/erasures/{id}: the progress, and the record of it. */
 import { ERASED_KINDS, type Erased as Counts, type Erasure } from '../../../app/erase/erasure-ports.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { routed } from '../operations/routed.ts';
+import { schemaOfOperation } from '../operations/operation-schema.ts';
+import type { Author } from '../../../core/keys/author.ts';
 import { JSON_BODY_ERRORS, smallJsonBody } from '../body/json-body.ts';
 import { DryRun } from '../../../platform/schemas/dry-run.ts';
 import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
@@ -64,7 +67,7 @@ const ErasureSchema = record('Erasure', {
   erased: Erased,
 });
 
-const CheckedErasure = record('CheckedErasure', {
+const CheckedErasureSchema = record('CheckedErasure', {
   state: { type: 'string', const: 'checked' },
   customer_id: NullableUuid,
   erased: Erased,
@@ -82,26 +85,63 @@ const ErasureParams = {
   properties: { id: { ...Uuid, description: 'The erasure.' } },
 } as const;
 
-export function registerErasureRoutes(
-  app: HttpServer,
-  { applicationFor, operationsFor, limits }: HttpContext,
-): void {
+interface AskedErasure {
+  readonly address: string | null;
+  readonly customerId: string | null;
+  readonly dryRun: boolean;
+}
+
+interface CheckedErasure {
+  readonly customerId: string | null;
+  readonly erased: Counts;
+}
+
+/** The author's name in a record that is kept. */
+const nameOf = (author: Author): string =>
+  author.kind === 'key' ? `key ${author.id}` : `secret ${author.kind === 'secret' ? author.number : 0}`;
+
+const erasePerson = routed<AskedErasure, Erasure | CheckedErasure>()({
+  id: 'erasePerson',
+  method: 'POST',
+  path: '/api/erasures',
+  right: 'admin',
+  tag: 'Erasure',
+  summary: 'Erase a person',
+  description:
+    'Erases emails with the address as sender or recipient, even among others, with their files; reports about it; data ' +
+    'learned about it; and mentions in events. A suppressed address stays suppressed, by a digest. The erasure continues ' +
+    'in the background and can be repeated. Erased data does not return; new mail of the person is recorded.',
+  account: 'every',
+  act: {
+    event: 'erasure.requested',
+    unless: ({ dryRun }) => dryRun,
+    // The address is not logged: it would stay in the log.
+    what: ({ customerId }) => ({ customerId }),
+    after: (erasure) => ('id' in erasure ? { erasureId: erasure.id } : null),
+  },
+});
+
+const getErasure = routed<{ readonly id: string }, Erasure>()({
+  id: 'getErasure',
+  method: 'GET',
+  path: '/api/erasures/:id',
+  right: 'admin',
+  tag: 'Erasure',
+  summary: 'Read the record of an erasure',
+  description: 'Numbers of erased items so far. The record contains no content and no address, and is kept.',
+  account: 'every',
+});
+
+export function registerErasureRoutes(app: HttpServer, { perform, limits }: HttpContext): void {
   app.post(
-    '/api/erasures',
+    erasePerson.path,
     {
       schema: {
-        operationId: 'erasePerson',
-        right: 'admin',
-        tags: ['Erasure'],
-        summary: 'Erase a person',
-        description:
-          'Erases emails with the address as sender or recipient, even among others, with their files; reports about it; data ' +
-          'learned about it; and mentions in events. A suppressed address stays suppressed, by a digest. The erasure continues ' +
-          'in the background and can be repeated. Erased data does not return; new mail of the person is recorded.',
+        ...schemaOfOperation(erasePerson),
         querystring: ErasureDryRun,
         body: ErasureBody,
         response: {
-          200: jsonResponse('With `dry_run`: only counted.', CheckedErasure),
+          200: jsonResponse('With `dry_run`: only counted.', CheckedErasureSchema),
           202: jsonResponse('The erasure was started.', ErasureSchema),
           ...errorResponses(
             ...JSON_BODY_ERRORS,
@@ -118,27 +158,37 @@ export function registerErasureRoutes(
       preValidation: smallJsonBody(limits),
     },
     async (request, reply) => {
-      const { address, customer_id: customerId } = request.body;
-      const person = { address: address ?? null, customerId: customerId?.toLowerCase() ?? null };
-      const operations = operationsFor(request);
-      if (request.query.dry_run === true) {
-        const erased = toCounts(await operations.checkErasure(person));
-        return reply.send({ state: 'checked', customer_id: person.customerId, erased });
-      }
-      return reply.code(202).send(toJson(await operations.requestErasure(person)));
+      const { address = null, customer_id: customerId } = request.body;
+      const input = {
+        address,
+        customerId: customerId?.toLowerCase() ?? null,
+        dryRun: request.query.dry_run === true,
+      };
+      const erasure = await perform(
+        request,
+        erasePerson,
+        input,
+        async ({ dryRun, ...asked }, erasures, { author }) => {
+          const person = { ...asked, requestedBy: nameOf(author) };
+          if (!dryRun) return erasures.requestErasure(person);
+          return { customerId: asked.customerId, erased: await erasures.checkErasure(person) };
+        },
+      );
+      return 'id' in erasure
+        ? reply.code(202).send(toJson(erasure))
+        : reply.send({
+            state: 'checked',
+            customer_id: erasure.customerId,
+            erased: toCounts(erasure.erased),
+          });
     },
   );
 
   app.get(
-    '/api/erasures/:id',
+    getErasure.path,
     {
       schema: {
-        operationId: 'getErasure',
-        right: 'admin',
-        tags: ['Erasure'],
-        summary: 'Read the record of an erasure',
-        description:
-          'Numbers of erased items so far. The record contains no content and no address, and is kept.',
+        ...schemaOfOperation(getErasure),
         params: ErasureParams,
         response: {
           200: jsonResponse('The record.', ErasureSchema),
@@ -152,7 +202,12 @@ export function registerErasureRoutes(
         },
       },
     },
-    async (request) => toJson(await applicationFor(request).readErasure(request.params.id.toLowerCase())),
+    async (request) =>
+      toJson(
+        await perform(request, getErasure, { id: request.params.id.toLowerCase() }, ({ id }, erasures) =>
+          erasures.readErasure(id),
+        ),
+      ),
   );
 }
 

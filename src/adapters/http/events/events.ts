@@ -4,13 +4,15 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Readable } from 'node:stream';
-import type { EventsResult } from '../../../app/events/use-cases.ts';
+import type { EventsResult, EventStreamRequest } from '../../../app/events/use-cases.ts';
 import { watchKey } from '../../../app/keys/key-ring.ts';
 import { keyIdOf, shownKeyOf } from '../connections/auth.ts';
 import { formatEventId } from '../../../core/event/event-id.ts';
 import { EVENT_TYPES } from '../../../core/event/event-types.ts';
 import { RequestSlots } from '../body/request-slots.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { routed } from '../operations/routed.ts';
+import { schemaOfOperation } from '../operations/operation-schema.ts';
 import { leavePlace } from '../connections/caller-shares.ts';
 import { cutStalledReader } from '../connections/stalled-reader.ts';
 import { AccountId } from '../../../platform/schemas/page-schemas.ts';
@@ -110,22 +112,40 @@ const LatestEvent = record('LatestEvent', { id: EventId });
 
 const EVENT_STREAM = 'text/event-stream';
 
+const listEvents = routed<EventStreamRequest, EventsResult | AsyncIterable<EventsResult>>()({
+  id: 'listEvents',
+  method: 'GET',
+  path: '/api/events',
+  right: 'read',
+  tag: 'Events',
+  summary: 'Read the feed of events',
+  description:
+    'All events in the order in which they were recorded, without gaps: a new event never appears before one that was ' +
+    'already read. Store `next` in one transaction with the results of the events to process each event exactly once. With ' +
+    '`Accept: text/event-stream` the response is a stream that stays open until one side ends it.',
+  account: 'list',
+});
+
+const getLatestEvent = routed<object, string>()({
+  id: 'getLatestEvent',
+  method: 'GET',
+  path: '/api/events/latest',
+  right: 'read',
+  tag: 'Events',
+  summary: 'Read the current position of the feed',
+  description: 'The id of the newest event; new events follow after it.',
+  account: 'none',
+});
+
 export function registerEventRoutes(app: HttpServer, context: HttpContext): void {
-  const { applicationFor, limits, stopping } = context;
+  const { perform, limits, stopping } = context;
   const slots = new RequestSlots(limits.maxEventReaders);
 
   app.get(
-    '/api/events',
+    listEvents.path,
     {
       schema: {
-        operationId: 'listEvents',
-        right: 'read',
-        tags: ['Events'],
-        summary: 'Read the feed of events',
-        description:
-          'All events in the order in which they were recorded, without gaps: a new event never appears before one that was ' +
-          'already read. Store `next` in one transaction with the results of the events to process each event exactly once. With ' +
-          '`Accept: text/event-stream` the response is a stream that stays open until one side ends it.',
+        ...schemaOfOperation(listEvents),
         querystring: EventsQuery,
         headers: StreamHeaders,
         response: {
@@ -167,15 +187,15 @@ export function registerEventRoutes(app: HttpServer, context: HttpContext): void
       reply.raw.once('close', slot.release);
       if (isStream) {
         const gone = endWith(request, reply, context);
-        return sendStream(
-          reply,
-          context,
-          await applicationFor(request).streamEvents({ ...filter, after }, gone),
+        const results = await perform(request, listEvents, { ...filter, after }, (asked, events) =>
+          events.streamEvents(asked, gone),
         );
+        return sendStream(reply, context, results);
       }
-      const result = await applicationFor(request).listEvents(
-        { ...filter, after, limit: query.limit ?? DEFAULT_LIMIT, waitMs },
-        waitMs > 0 ? endWith(request, reply, context) : stopping,
+      const { limit = DEFAULT_LIMIT } = query;
+      const signal = waitMs > 0 ? endWith(request, reply, context) : stopping;
+      const result = await perform(request, listEvents, { ...filter, after }, (asked, events) =>
+        events.listEvents({ ...asked, limit, waitMs }, signal),
       );
       reply.header('content-type', 'application/json; charset=utf-8');
       return reply.send(
@@ -185,21 +205,19 @@ export function registerEventRoutes(app: HttpServer, context: HttpContext): void
   );
 
   app.get(
-    '/api/events/latest',
+    getLatestEvent.path,
     {
       schema: {
-        operationId: 'getLatestEvent',
-        right: 'read',
-        tags: ['Events'],
-        summary: 'Read the current position of the feed',
-        description: 'The id of the newest event; new events follow after it.',
+        ...schemaOfOperation(getLatestEvent),
         response: {
           200: jsonResponse('The position.', LatestEvent),
           ...errorResponses('unauthorized', 'database_unavailable'),
         },
       },
     },
-    async (request) => ({ id: await applicationFor(request).readLatestEventId() }),
+    async (request) => ({
+      id: await perform(request, getLatestEvent, {}, (_, events) => events.readLatestEventId()),
+    }),
   );
 }
 

@@ -1,12 +1,7 @@
 /** The route of a declared operation: its schemas, the errors that follow from them, the reading of its input and the JSON of its answer. */
 import type { FastifyRequest, preValidationAsyncHookHandler } from 'fastify';
 import type { ErrorCode } from '../../../core/errors.ts';
-import {
-  inputNames,
-  rightsOfOperation,
-  type Operation,
-  type OperationFacts,
-} from '../../../platform/operation/declaration.ts';
+import { inputNames, type Operation, type OperationFacts } from '../../../platform/operation/declaration.ts';
 import type { RunOperation } from '../../../platform/operation/run-operation.ts';
 import { fromJson, toJson, type Properties, type Schema } from '../../../platform/operation/values.ts';
 import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
@@ -17,6 +12,7 @@ import { JSON_BODY_ERRORS, optionalJsonBody, smallJsonBody } from '../body/json-
 import { RequestSlots } from '../body/request-slots.ts';
 import { actorOf, callerOf, keyIdOf } from '../connections/auth.ts';
 import type { HttpLimits } from '../connections/limits.ts';
+import { schemaOfOperation } from './operation-schema.ts';
 
 const ETAG = {
   ETag: { type: 'string', description: 'The newest version in quotes, for `If-Match`.' },
@@ -55,14 +51,9 @@ export function registerOperation<Deps>(
 }
 
 function schemaOf<Deps>(operation: Operation<Deps>) {
-  const { all, any } = rightsOfOperation(operation);
   const { params, query, body, ifMatch: version } = operation;
   return {
-    operationId: operation.id,
-    ...(any.length > 0 ? { anyRight: any } : { right: all }),
-    tags: [operation.tag],
-    summary: operation.summary,
-    description: operation.description,
+    ...schemaOfOperation(operation),
     ...(params === undefined ? {} : { params: closed(params, Object.keys(params)) }),
     ...(query === undefined ? {} : { querystring: closed(query) }),
     ...(version === undefined ? {} : { headers: { type: 'object', properties: ifMatch(version.text) } }),

@@ -7,6 +7,12 @@ import { keyIdOf } from '../connections/auth.ts';
 import { readRaw } from '../../../app/files/read-raw.ts';
 import { invalidRequest, ServiceError } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { chooseAccount, routed } from '../operations/routed.ts';
+import { schemaOfOperation } from '../operations/operation-schema.ts';
+
+import { orRemove } from '../body/or-remove.ts';
+import type { ReceiveRequest, ReceiveResult } from '../../../app/receive/use-cases.ts';
+import { keyIdOf as keyIdOfCaller } from '../../../core/keys/caller.ts';
 import { formatMessageId } from '../../../core/message/message-id.ts';
 import { BinaryBody } from '../body/binary-body.ts';
 import { RequestSlots } from '../body/request-slots.ts';
@@ -59,22 +65,29 @@ const InboundQuery = {
 /** Parameters such as a charset mean nothing here; servers add them. */
 const MESSAGE_TYPE = /^message\/(?:rfc822|global)[ \t]*(?:;.*)?$/i;
 
+const receiveEmail = routed<Pick<ReceiveRequest, 'accountId'>, ReceiveResult>()({
+  id: 'receiveEmail',
+  method: 'POST',
+  path: '/api/inbound',
+  right: 'receive',
+  tag: 'Receiving',
+  summary: 'Record one received email, or one sent by another program',
+  description:
+    'The body is the raw message, RFC 5322. The response is sent when the record is durable. The same email (Message-ID, ' +
+    'Date, From and subject) is recorded once, so a request without a response can be repeated. Broken messages are ' +
+    'recorded with their defects.',
+  account: { decide: chooseAccount },
+});
+
 export function registerInboundRoutes(app: HttpServer, context: HttpContext): void {
-  const { applicationFor, limits, logger, spool } = context;
+  const { perform, limits, logger, spool } = context;
   const slots = new RequestSlots(limits.maxLargeBodies);
 
   app.post(
-    '/api/inbound',
+    receiveEmail.path,
     {
       schema: {
-        operationId: 'receiveEmail',
-        right: 'receive',
-        tags: ['Receiving'],
-        summary: 'Record one received email, or one sent by another program',
-        description:
-          'The body is the raw message, RFC 5322. The response is sent when the record is durable. The same email (Message-ID, ' +
-          'Date, From and subject) is recorded once, so a request without a response can be repeated. Broken messages are ' +
-          'recorded with their defects.',
+        ...schemaOfOperation(receiveEmail),
         querystring: InboundQuery,
         body: {
           content: { 'message/rfc822': { schema: { ...BinaryBody, description: 'The raw message.' } } },
@@ -111,10 +124,17 @@ export function registerInboundRoutes(app: HttpServer, context: HttpContext): vo
         const raw = await openBody(request, reply, { limits, logger, maxBytes, slot, folder }, (body) =>
           readMessage(body, folder, limits),
         );
-        const accountId = request.query.account_id ?? null;
-        const { kind, id, messageId, threadId } = await applicationFor(request).receiveMessage(
-          { raw, accountId, isSentCopy, isRead, source: { way: 'http', place: null } },
-          folder,
+        const asked = { accountId: request.query.account_id ?? null };
+        const source = { way: 'http', place: null } as const;
+        const { kind, id, messageId, threadId } = await orRemove(folder, (begin) =>
+          perform(request, receiveEmail, asked, ({ accountId }, { receiveMessage }, caller) => {
+            // Anyone who hands in mail can write a delivery report, and a suppressed address is one for all accounts.
+            const suppresses = caller.accounts === null;
+            const authorKeyId = keyIdOfCaller(caller);
+            return begin(() =>
+              receiveMessage({ raw, accountId, isSentCopy, isRead, suppresses, source, authorKeyId }, folder),
+            );
+          }),
         );
         return { status: kind, id, messageId: formatMessageId(messageId), threadId };
       } finally {

@@ -188,7 +188,9 @@ export function readInvitationAnswer(json: EmailJson, limits: HttpLimits): Reply
 const OWN = new Set(['quote', 'language', 'time_zone', 'with_files']);
 
 /** The input for a reply, as read from a body. */
-export type ReplyInput = Omit<ReplyRequest, 'emailId' | 'kind'>;
+export type ReplyInput = Omit<ReplyRequest, 'emailId' | 'kind' | 'message'> & {
+  readonly message: Omit<ReplyRequest['message'], 'authorKeyId'>;
+};
 
 /** Throws ServiceError with status 400, or `attachments_too_large`. */
 export function readReplyBody(json: EmailJson, limits: HttpLimits, kind: ReplyKind): ReplyInput {

@@ -5,12 +5,21 @@
 import {
   REPLY_KINDS,
   type ReplyKind,
+  type ReplyOptions,
   type ReplyPreview,
   type ReplyRequest,
 } from '../../../app/reply/use-cases.ts';
 import type { ErrorCode } from '../../../core/errors.ts';
 import { formatMessageId } from '../../../core/message/message-id.ts';
+import type { OperationDeps } from '../../../app/operations.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { routed } from '../operations/routed.ts';
+import { schemaOfOperation } from '../operations/operation-schema.ts';
+import { ownKey } from '../../../app/send/own-send.ts';
+import type { CheckedEmail, SendOnceResult, SendResult } from '../../../app/send/use-cases.ts';
+import { keyIdOf, type Caller } from '../../../core/keys/caller.ts';
+import { orRemove } from '../body/or-remove.ts';
+import { callerOf } from '../connections/auth.ts';
 import type { HttpLimits } from '../connections/limits.ts';
 import { toAddressJson, toAttachmentJson } from '../emails/email-view.ts';
 import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
@@ -116,50 +125,83 @@ const textOf = (kind: ReplyKind) => ({
   errors: ERRORS,
 });
 
+/** The account of the email that is answered. */
+const OF_ANSWERED = {
+  of: ({ emailId }: Pick<ReplyOptions, 'emailId'>, { accountOf }: Pick<OperationDeps, 'accountOf'>) =>
+    accountOf.email(emailId),
+  missing: 'email_not_found',
+} as const;
+
+const replying = (
+  id: string,
+  path: string,
+  texts: { readonly summary: string; readonly description: string },
+) =>
+  routed<ReplyRequest, SendResult | SendOnceResult | CheckedEmail>()({
+    id,
+    method: 'POST',
+    path: `/api/emails/:id/${path}`,
+    // The answer quotes the email's text, or includes its files.
+    right: ['read', 'send'],
+    tag: 'Sending',
+    summary: texts.summary,
+    description: `${texts.description} Other fields and the response are those of a send.`,
+    account: OF_ANSWERED,
+  });
+
+const previewReply = routed<ReplyOptions, ReplyPreview>()({
+  id: 'previewReply',
+  method: 'GET',
+  path: '/api/emails/:id/reply',
+  right: 'read',
+  tag: 'Sending',
+  summary: 'Preview a reply or a forward',
+  description:
+    'Returns recipients, subject and quote of a reply or forward, for a page in which a person writes it.',
+  account: OF_ANSWERED,
+});
+
 const KINDS: readonly {
   readonly kind: ReplyKind;
-  readonly path: string;
-  readonly operationId: string;
-  readonly summary: string;
-  readonly description: string;
+  readonly operation: ReturnType<typeof replying>;
   readonly body: object;
   readonly read: (json: EmailJson, limits: HttpLimits) => ReplyInput;
   readonly errors: readonly ErrorCode[];
 }[] = [
   {
     ...textOf('reply'),
-    path: 'reply',
-    operationId: 'replyToEmail',
-    summary: 'Reply to an email',
-    description:
-      'Replies to Reply-To, else From; to the recipients of an email that we sent. Subject, thread, account, In-Reply-To and ' +
-      'References come from the email, which is quoted below the new text.',
+    operation: replying('replyToEmail', 'reply', {
+      summary: 'Reply to an email',
+      description:
+        'Replies to Reply-To, else From; to the recipients of an email that we sent. Subject, thread, account, In-Reply-To and ' +
+        'References come from the email, which is quoted below the new text.',
+    }),
   },
   {
     ...textOf('reply_all'),
-    path: 'reply-all',
-    operationId: 'replyToAll',
-    summary: 'Reply to an email and all its recipients',
-    description:
-      'As a reply, with To and Cc of the email in Cc. Our own accounts are left out; Bcc recipients are never included.',
+    operation: replying('replyToAll', 'reply-all', {
+      summary: 'Reply to an email and all its recipients',
+      description:
+        'As a reply, with To and Cc of the email in Cc. Our own accounts are left out; Bcc recipients are never included.',
+    }),
   },
   {
     ...textOf('forward'),
-    path: 'forward',
-    operationId: 'forwardEmail',
-    summary: 'Forward an email',
-    description:
-      'Sends the email with its From, Date, Subject, To and Cc above its text, and its files, in the same thread.',
+    operation: replying('forwardEmail', 'forward', {
+      summary: 'Forward an email',
+      description:
+        'Sends the email with its From, Date, Subject, To and Cc above its text, and its files, in the same thread.',
+    }),
   },
   {
     kind: 'reply',
-    path: 'invitation-answer',
-    operationId: 'answerInvitation',
-    summary: 'Accept or decline an invitation',
-    description:
-      'Sends the answer to the organizer (iTIP, RFC 5546), in the thread, as the account’s address, which must be among the attendees. ' +
-      'Refused unless the email is a `request` that is neither cancelled nor replaced by a later one. A later answer replaces an earlier ' +
-      'one.',
+    operation: replying('answerInvitation', 'invitation-answer', {
+      summary: 'Accept or decline an invitation',
+      description:
+        'Sends the answer to the organizer (iTIP, RFC 5546), in the thread, as the account’s address, which must be among the attendees. ' +
+        'Refused unless the email is a `request` that is neither cancelled nor replaced by a later one. A later answer replaces an earlier ' +
+        'one.',
+    }),
     body: InvitationAnswerBody,
     read: readInvitationAnswer,
     errors: [
@@ -173,23 +215,15 @@ const KINDS: readonly {
   },
 ];
 
-export function registerReplyRoutes(
-  app: HttpServer,
-  { applicationFor }: HttpContext,
-  input: SendInput,
-): void {
-  for (const { kind, path, body: schema, read, errors, ...texts } of KINDS) {
+export function registerReplyRoutes(app: HttpServer, { perform }: HttpContext, input: SendInput): void {
+  for (const { operation, kind, body: schema, read, errors } of KINDS) {
     app.post(
-      `/api/emails/:id/${path}`,
+      operation.path,
       {
         // The body is read as a stream and checked by `read`; the schema is for the document.
         validatorCompiler: () => () => true,
         schema: {
-          ...texts,
-          // The answer quotes the email's text, or includes its files.
-          right: ['read', 'send'],
-          tags: ['Sending'],
-          description: `${texts.description} Other fields and the response are those of a send.`,
+          ...schemaOfOperation(operation),
           params: EmailParams,
           querystring: SendDryRun,
           headers: SendHeaders,
@@ -202,28 +236,38 @@ export function registerReplyRoutes(
       },
       (request, reply) => {
         const emailId = readUuidParameter(request.params as object, 'id');
-        const application = applicationFor(request);
+        const caller = callerOf(request);
+        const asked = (body: AskedReply) => toRequest(body, emailId, kind, caller);
         return input.answer(request, reply, {
           read,
-          send: (body, folder) => application.sendReply(toRequest(body, emailId, kind), folder),
+          send: (body, folder) =>
+            orRemove(folder, (begin) =>
+              perform(request, operation, asked(body), (own, sends) =>
+                begin(() => sends.sendReply(own, folder)),
+              ),
+            ),
           sendOnce: (key, body, folder) =>
-            application.sendReplyOnce(key, toRequest(body, emailId, kind), folder),
-          check: (body, folder) => application.checkReply(toRequest(body, emailId, kind), folder),
+            orRemove(folder, (begin) =>
+              perform(request, operation, asked(body), (own, sends) =>
+                begin(() => sends.sendReplyOnce(ownKey(key, caller), own, folder)),
+              ),
+            ),
+          check: (body, folder) =>
+            orRemove(folder, (begin) =>
+              perform(request, operation, asked(body), (own, sends) =>
+                begin(() => sends.checkReply(own, folder)),
+              ),
+            ),
         });
       },
     );
   }
 
   app.get(
-    '/api/emails/:id/reply',
+    previewReply.path,
     {
       schema: {
-        operationId: 'previewReply',
-        right: 'read',
-        tags: ['Sending'],
-        summary: 'Preview a reply or a forward',
-        description:
-          'Returns recipients, subject and quote of a reply or forward, for a page in which a person writes it.',
+        ...schemaOfOperation(previewReply),
         params: EmailParams,
         querystring: PreviewQuery,
         response: {
@@ -241,24 +285,31 @@ export function registerReplyRoutes(
     },
     async (request) => {
       const { kind = 'reply', language = 'de', time_zone: timeZone } = request.query;
+      const asked = {
+        emailId: request.params.id.toLowerCase(),
+        kind,
+        language,
+        timeZone: readTimeZone(timeZone),
+      };
       return toPreviewJson(
-        await applicationFor(request).previewReply({
-          emailId: request.params.id.toLowerCase(),
-          kind,
-          language,
-          timeZone: readTimeZone(timeZone),
-        }),
+        await perform(request, previewReply, asked, (own, replies, caller) =>
+          replies.previewReply({ ...own, authorKeyId: keyIdOf(caller) }),
+        ),
       );
     },
   );
 }
 
+type AskedReply = ReplyInput & { readonly respondAsync: boolean };
+
 function toRequest(
-  { respondAsync, message, ...body }: ReplyInput & { readonly respondAsync: boolean },
+  { respondAsync, message, ...body }: AskedReply,
   emailId: string,
   kind: ReplyKind,
+  caller: Caller,
 ): ReplyRequest {
-  return { ...body, emailId, kind, message: { ...message, respondAsync } };
+  const authorKeyId = keyIdOf(caller);
+  return { ...body, emailId, kind, message: { ...message, respondAsync, authorKeyId } };
 }
 
 function toPreviewJson(preview: ReplyPreview): object {

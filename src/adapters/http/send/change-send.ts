@@ -2,6 +2,11 @@
 import type { SendChange } from '../../../app/send/use-cases.ts';
 import { invalidRequest, ServiceError } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { OF_EMAIL, routed } from '../operations/routed.ts';
+import { schemaOfOperation } from '../operations/operation-schema.ts';
+import { orRemove } from '../body/or-remove.ts';
+import type { EmailDetail } from '../../../app/emails/email-ports.ts';
+import { keyIdOf } from '../../../core/keys/caller.ts';
 import { ifMatch, requiredVersion } from '../answers/entity-tag.ts';
 import { JSON_BODY_ERRORS, refuseOtherMedia } from '../body/json-body.ts';
 import type { HttpLimits } from '../connections/limits.ts';
@@ -100,26 +105,41 @@ const UNUSED_ERRORS: ReadonlySet<string> = new Set([
   'thread_not_found',
 ]);
 
+const changeSend = routed<
+  { readonly id: string; readonly version: number; readonly change: SendChange },
+  EmailDetail
+>()({
+  id: 'changeSend',
+  method: 'PATCH',
+  path: '/api/emails/:id',
+  // The answer contains the email, and a new recipient would receive it.
+  right: ['read', 'send'],
+  tag: 'Sending',
+  summary: 'Change a queued send',
+  description:
+    'Changes a queued email that was never tried and that no process is sending; its message is composed again with the ' +
+    'same Message-ID. Absent fields stay unchanged. The email is sent once, as after the last change that got 200; later ' +
+    'changes get 409. When another change came first, the response is 412 and `details` has the current version.',
+  account: OF_EMAIL,
+  act: {
+    event: 'send.changed',
+    what: ({ id, version, change }) => ({ emailId: id, version, fields: Object.keys(change) }),
+    after: ({ sendVersion, nextAttemptAt }) => ({ version: sendVersion, sendAt: nextAttemptAt }),
+  },
+});
+
 export function registerChangeSendRoute(
   app: HttpServer,
-  { operationsFor, ownSenders }: Pick<HttpContext, 'operationsFor' | 'ownSenders'>,
+  { perform, ownSenders }: Pick<HttpContext, 'perform' | 'ownSenders'>,
   input: SendInput,
 ): void {
   app.patch(
-    '/api/emails/:id',
+    changeSend.path,
     {
       // The body is read as a stream and checked by readSendChange; the schema is for the document.
       validatorCompiler: () => () => true,
       schema: {
-        operationId: 'changeSend',
-        // The answer contains the email, and a new recipient would receive it.
-        right: ['read', 'send'],
-        tags: ['Sending'],
-        summary: 'Change a queued send',
-        description:
-          'Changes a queued email that was never tried and that no process is sending; its message is composed again with the ' +
-          'same Message-ID. Absent fields stay unchanged. The email is sent once, as after the last change that got 200; later ' +
-          'changes get 409. When another change came first, the response is 412 and `details` has the current version.',
+        ...schemaOfOperation(changeSend),
         params: EmailParams,
         headers: {
           type: 'object',
@@ -151,7 +171,11 @@ export function registerChangeSendRoute(
       refuseOtherMedia(request.headers);
       const version = requiredVersion(request.headers['if-match']);
       return input.withBody(request, reply, readSendChange, async (change, folder) => {
-        const email = await operationsFor(request).changeSend(id, version, change, folder);
+        const email = await orRemove(folder, (begin) =>
+          perform(request, changeSend, { id, version, change }, (_, sends, caller) =>
+            begin(() => sends.changeSend(id, version, change, folder, keyIdOf(caller))),
+          ),
+        );
         if (email.sendVersion !== null) reply.header('etag', `"${email.sendVersion}"`);
         return toEmailDetailJson(email, ownSenders);
       });

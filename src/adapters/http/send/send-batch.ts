@@ -1,10 +1,12 @@
 /** POST /api/send/batch: sends many emails, each with a result of its own. */
 import type { FastifyRequest } from 'fastify';
 import type { BatchResult } from '../../../app/send/send-batch.ts';
-import { MAX_BATCH_EMAILS, sendBatch } from '../../../app/send/send-batch.ts';
-import type { SendRequest } from '../../../app/send/use-cases.ts';
+import { MAX_BATCH_EMAILS, sendBatch as sendAll } from '../../../app/send/send-batch.ts';
+import type { AskedSend } from '../../../app/send/use-cases.ts';
 import { invalidRequest, ServiceError } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { routed } from '../operations/routed.ts';
+import { schemaOfOperation } from '../operations/operation-schema.ts';
 import { toAnswered, toErrorJson } from '../answers/error-handler.ts';
 import { refuseOtherMedia } from '../body/json-body.ts';
 import type { HttpLimits } from '../connections/limits.ts';
@@ -24,6 +26,7 @@ import {
 import { refuseUnknown, toFields, wrongType } from '../body/fields.ts';
 import type { EmailJson } from './attachment-body.ts';
 import { readSendBody, SendBody } from './send-body.ts';
+import { sendsOf } from './send.ts';
 import type { SendInput } from './send-input.ts';
 
 const BatchBody = {
@@ -82,25 +85,33 @@ const BatchAnswer = record('BatchAnswer', {
   },
 });
 
+const sendBatch = routed<object, readonly BatchResult[]>()({
+  id: 'sendBatch',
+  method: 'POST',
+  path: '/api/send/batch',
+  right: 'send',
+  tag: 'Sending',
+  summary: 'Send many emails',
+  description:
+    `Up to ${MAX_BATCH_EMAILS} emails, each judged, sent and answered for itself: one that is refused stops no other, and ` +
+    'the answer is 200 whatever became of them. `Prefer: respond-async` is meant for all of them. With an `Idempotency-Key` ' +
+    'the request may be repeated: what was sent keeps its result, and only what was not tried is tried again.',
+  // Each email is a send of the caller.
+  account: 'none',
+});
+
 export function registerSendBatchRoutes(
   app: HttpServer,
-  { applicationFor, spool, logger, stopping }: HttpContext,
+  { perform, spool, logger, stopping }: HttpContext,
   input: SendInput,
 ): void {
   app.post(
-    '/api/send/batch',
+    sendBatch.path,
     {
       // The body is read as a stream and checked by readBatchBody; the schema is for the document.
       validatorCompiler: () => () => true,
       schema: {
-        operationId: 'sendBatch',
-        right: 'send',
-        tags: ['Sending'],
-        summary: 'Send many emails',
-        description:
-          `Up to ${MAX_BATCH_EMAILS} emails, each judged, sent and answered for itself: one that is refused stops no other, and ` +
-          'the answer is 200 whatever became of them. `Prefer: respond-async` is meant for all of them. With an `Idempotency-Key` ' +
-          'the request may be repeated: what was sent keeps its result, and only what was not tried is tried again.',
+        ...schemaOfOperation(sendBatch),
         querystring: SendDryRun,
         headers: SendHeaders,
         body: BatchBody,
@@ -115,12 +126,14 @@ export function registerSendBatchRoutes(
       const key = readIdempotencyKey(request.headers);
       const dryRun = readDryRun(request, key);
       const respondAsync = prefersAsync(request.headers.prefer);
-      const sends = applicationFor(request);
+      const sends = sendsOf(perform, request);
       return input.withBody(request, reply, readBatchBody, async (read, folder) => {
         const emails = read.map((email) =>
           email instanceof ServiceError ? email : { ...email, respondAsync },
         );
-        const results = await sendBatch({ sends, spool, logger, stopping }, { key, emails, dryRun }, folder);
+        const results = await perform(request, sendBatch, {}, () =>
+          sendAll({ sends, spool, logger, stopping }, { key, emails, dryRun }, folder),
+        );
         if (results.some(isReplayed) && !results.some(isNew)) reply.header(REPLAYED_HEADER, 'true');
         return reply.send({ results: results.map((result) => toResultJson(result, request)) });
       });
@@ -129,7 +142,7 @@ export function registerSendBatchRoutes(
 }
 
 /** An email that can't be read becomes its error. Throws for faults of the batch itself. */
-function readBatchBody(json: EmailJson, limits: HttpLimits): readonly (SendRequest | ServiceError)[] {
+function readBatchBody(json: EmailJson, limits: HttpLimits): readonly (AskedSend | ServiceError)[] {
   const body = toFields(json.value);
   if (body === null) throw invalidRequest('not_an_object');
   refuseUnknown(body, BATCH_FIELDS, '');

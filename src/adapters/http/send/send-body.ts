@@ -5,7 +5,7 @@
  */
 import { AUTO_SUBMITTED, type AutoSubmitted } from '../../../core/delivery/loop-guard.ts';
 import type { TemplateUse } from '../../../app/templates/template-ports.ts';
-import type { SendRequest } from '../../../app/send/use-cases.ts';
+import type { AskedSend, SendRequest } from '../../../app/send/use-cases.ts';
 import { isListName, MAX_LIST_CHARS } from '../../../core/unsubscribe/list-name.ts';
 import { isLane, MAX_LANE_LENGTH, PRIORITIES, type Priority } from '../../../core/delivery/priority.ts';
 import { STANDARD_HEADERS, type CustomHeaders } from '../../../core/message/custom-headers.ts';
@@ -197,7 +197,7 @@ export const OF_TEMPLATE = Object.keys(WithoutTemplate);
 const SEND_FIELDS = new Set(Object.keys(SendBody.properties));
 const UNSUBSCRIBE_FIELDS = new Set(Object.keys(UnsubscribeBody.properties));
 /** Throws ServiceError with status 400, or `attachments_too_large`. */
-export function readSendBody(json: EmailJson, limits: HttpLimits): SendRequest {
+export function readSendBody(json: EmailJson, limits: HttpLimits): AskedSend {
   const body = toFields(json.value);
   if (body === null) throw invalidRequest('not_an_object');
 
@@ -232,7 +232,7 @@ function withoutContents(body: Fields): Fields {
  *
  * @param path stands before the names of fields whose text can't be stored
  */
-export function readSendFields(body: Fields, json: EmailJson, limits: HttpLimits, path = ''): SendRequest {
+export function readSendFields(body: Fields, json: EmailJson, limits: HttpLimits, path = ''): AskedSend {
   refuseUnstorableIn(withoutContents(body), path);
   return {
     to: readAddressLists(body, 'to'),

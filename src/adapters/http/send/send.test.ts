@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
+import { createRunner } from '../../../../test/helpers/example-operations.ts';
 import { AUTHORIZED, createTestHttpApp, type TestHttpApp } from '../../../../test/helpers/http-app.ts';
 import { createRecordingApplication } from '../../../../test/helpers/recording-application.ts';
 import { IDS, sampleEmail } from '../../../../test/helpers/sample-emails.ts';
@@ -106,6 +107,8 @@ describe('send', () => {
       { application },
     );
     expect(application.sends[0]?.request).toEqual({
+      authorKeyId: null,
+      isByPerson: false,
       to: ['a@example.com, b@example.com', 'c@example.com'],
       cc: [],
       bcc: [],
@@ -446,6 +449,7 @@ describe('sizes', () => {
     const removed: string[] = [];
     const { fastify } = createHttpApp({
       application: createRecordingApplication(),
+      runner: createRunner(createRecordingApplication()),
       spool: {
         create: () => ({
           write: () => Promise.reject(new ServiceError('disk_full')),

@@ -2,39 +2,80 @@
  * POST /api/send: sends one email and records it.
  */
 import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { routed } from '../operations/routed.ts';
+import { schemaOfOperation } from '../operations/operation-schema.ts';
+import type { FastifyRequest } from 'fastify';
+import { askedBy, ownKey, ownSend } from '../../../app/send/own-send.ts';
+import type { CallersSends } from '../../../app/send/send-batch.ts';
+import type {
+  AskedSend,
+  CheckedEmail,
+  SendOnceResult,
+  SendRequest,
+  SendResult,
+} from '../../../app/send/use-cases.ts';
+import { orRemove } from '../body/or-remove.ts';
+import { callerOf } from '../connections/auth.ts';
 import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
 import { SendDryRun } from './dry-run.ts';
 import { CHECKED_SEND_RESPONSES, SEND_ERRORS, SendHeaders } from './send-answer.ts';
 import { readSendBody, SendBody } from './send-body.ts';
 import type { SendInput } from './send-input.ts';
 
-export function registerSendRoutes(app: HttpServer, { applicationFor }: HttpContext, input: SendInput): void {
+const sendEmail = routed<SendRequest, SendResult | SendOnceResult | CheckedEmail>()({
+  id: 'sendEmail',
+  method: 'POST',
+  path: '/api/send',
+  right: 'send',
+  tag: 'Sending',
+  summary: 'Send one email and record it',
+  description:
+    'Unknown fields are refused. null means absent. `thread_id` decides the thread, else a known `in_reply_to`, else a new ' +
+    'thread is created. After 207 the email is sent and must not be sent again. With an `Idempotency-Key` a request can be ' +
+    'repeated without sending twice.',
+  account: { decide: ownSend },
+});
+
+/** The sends of the caller of a request. */
+export function sendsOf(perform: HttpContext['perform'], request: FastifyRequest): CallersSends {
+  const caller = callerOf(request);
+  const asCaller = (asked: AskedSend): SendRequest => ({ ...asked, ...askedBy(caller) });
+  return {
+    send: (asked, folder) =>
+      orRemove(folder, (begin) =>
+        perform(request, sendEmail, asCaller(asked), (own, sends) =>
+          begin(() => sends.sendMessage(own, folder)),
+        ),
+      ),
+    sendOnce: (key, asked, folder) =>
+      orRemove(folder, (begin) =>
+        perform(request, sendEmail, asCaller(asked), (own, sends) =>
+          begin(() => sends.sendOnce(ownKey(key, caller), own, folder)),
+        ),
+      ),
+    check: (asked, folder) =>
+      orRemove(folder, (begin) =>
+        perform(request, sendEmail, asCaller(asked), (own, sends) =>
+          begin(() => sends.checkSend(own, folder)),
+        ),
+      ),
+  };
+}
+
+export function registerSendRoutes(app: HttpServer, { perform }: HttpContext, input: SendInput): void {
   app.post(
-    '/api/send',
+    sendEmail.path,
     {
       // The body is read as a stream and checked by readSendBody; the schema is for the document.
       validatorCompiler: () => () => true,
       schema: {
-        operationId: 'sendEmail',
-        right: 'send',
-        tags: ['Sending'],
-        summary: 'Send one email and record it',
-        description:
-          'Unknown fields are refused. null means absent. `thread_id` decides the thread, else a known `in_reply_to`, else a new ' +
-          'thread is created. After 207 the email is sent and must not be sent again. With an `Idempotency-Key` a request can be ' +
-          'repeated without sending twice.',
+        ...schemaOfOperation(sendEmail),
         querystring: SendDryRun,
         headers: SendHeaders,
         body: SendBody,
         response: { ...CHECKED_SEND_RESPONSES, ...errorResponses(...SEND_ERRORS) },
       },
     },
-    (request, reply) =>
-      input.answer(request, reply, {
-        read: readSendBody,
-        send: (send, folder) => applicationFor(request).sendMessage(send, folder),
-        sendOnce: (key, send, folder) => applicationFor(request).sendOnce(key, send, folder),
-        check: (send, folder) => applicationFor(request).checkSend(send, folder),
-      }),
+    (request, reply) => input.answer(request, reply, { read: readSendBody, ...sendsOf(perform, request) }),
   );
 }

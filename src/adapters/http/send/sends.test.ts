@@ -162,6 +162,7 @@ describe('GET /api/emails', () => {
         defect: null,
         tag: null,
         accountId: 'main',
+        within: null,
         limit: 7,
         cursor: null,
       },

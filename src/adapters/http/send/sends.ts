@@ -4,6 +4,9 @@ import type { EmailFilter } from '../../../app/emails/email-ports.ts';
 import { MAX_LIST_ID_CHARS, parseListId } from '../../../core/message/list-id.ts';
 import { LISTED_DEFECTS } from '../../../app/emails/email-ports.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { routed } from '../operations/routed.ts';
+import { schemaOfOperation } from '../operations/operation-schema.ts';
+import type { EmailsPage, EmailsRequest } from '../../../app/emails/use-cases.ts';
 import {
   AccountId,
   PAGE_PARAMETERS,
@@ -97,19 +100,23 @@ function toFilter(query: EmailsParameters): EmailFilter | undefined {
   return Object.values(filter).every((value) => value === null) ? undefined : filter;
 }
 
-export function registerEmailListRoute(
-  app: HttpServer,
-  { applicationFor, sendEmailPage }: HttpContext,
-): void {
+const listEmails = routed<EmailsRequest, EmailsPage>()({
+  id: 'listEmails',
+  method: 'GET',
+  path: '/api/emails',
+  right: 'read',
+  tag: 'Emails',
+  summary: 'List or search emails',
+  description: 'All threads, newest first.',
+  account: 'list',
+});
+
+export function registerEmailListRoute(app: HttpServer, { perform, sendEmailPage }: HttpContext): void {
   app.get(
-    '/api/emails',
+    listEmails.path,
     {
       schema: {
-        operationId: 'listEmails',
-        right: 'read',
-        tags: ['Emails'],
-        summary: 'List or search emails',
-        description: 'All threads, newest first.',
+        ...schemaOfOperation(listEmails),
         querystring: EmailsQuerySchema,
         response: {
           200: jsonResponse('One page.', EmailListings),
@@ -120,7 +127,7 @@ export function registerEmailListRoute(
     async (request, reply) => {
       const { q, state, defect, tag, account_id: accountId } = request.query;
       const filter = toFilter(request.query);
-      const page = await applicationFor(request).listEmails({
+      const asked = {
         q: q ?? null,
         searchIn: toSearchParts(request.query),
         state: state ?? null,
@@ -129,7 +136,8 @@ export function registerEmailListRoute(
         accountId: accountId ?? null,
         ...(filter === undefined ? {} : { filter }),
         ...toPageRequest(request.query),
-      });
+      };
+      const page = await perform(request, listEmails, asked, (within, emails) => emails.listEmails(within));
       return sendEmailPage(reply, page);
     },
   );

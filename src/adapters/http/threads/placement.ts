@@ -3,6 +3,8 @@
  */
 import type { ExplainedPlacement, PlacedEmail } from '../../../app/threads/placement-facts.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { OF_EMAIL, routed } from '../operations/routed.ts';
+import { schemaOfOperation } from '../operations/operation-schema.ts';
 import { PlacementRule, PLACEMENT_RULES } from '../emails/email-schemas.ts';
 import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
 import {
@@ -92,16 +94,23 @@ const PlacementSchema = record('ExplainedPlacement', {
   explanation: { type: 'string', description: 'One or two English sentences.' },
 });
 
-export function registerPlacementRoutes(app: HttpServer, { applicationFor }: HttpContext): void {
+const explainPlacement = routed<{ readonly id: string }, ExplainedPlacement>()({
+  id: 'explainPlacement',
+  method: 'GET',
+  path: '/api/emails/:id/placement',
+  right: 'read',
+  tag: 'Threads',
+  summary: 'Read why an email is in its thread',
+  description: 'The rule, the links to other emails, merges of the thread and decisions of operators.',
+  account: OF_EMAIL,
+});
+
+export function registerPlacementRoutes(app: HttpServer, { perform }: HttpContext): void {
   app.get(
-    '/api/emails/:id/placement',
+    explainPlacement.path,
     {
       schema: {
-        operationId: 'explainPlacement',
-        right: 'read',
-        tags: ['Threads'],
-        summary: 'Read why an email is in its thread',
-        description: 'The rule, the links to other emails, merges of the thread and decisions of operators.',
+        ...schemaOfOperation(explainPlacement),
         params: EmailParams,
         response: {
           200: jsonResponse('The reasons.', PlacementSchema),
@@ -110,7 +119,11 @@ export function registerPlacementRoutes(app: HttpServer, { applicationFor }: Htt
       },
     },
     async (request) =>
-      toPlacementJson(await applicationFor(request).explainPlacement(request.params.id.toLowerCase())),
+      toPlacementJson(
+        await perform(request, explainPlacement, { id: request.params.id.toLowerCase() }, ({ id }, threads) =>
+          threads.explainPlacement(id),
+        ),
+      ),
   );
 }
 

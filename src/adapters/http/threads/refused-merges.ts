@@ -1,6 +1,9 @@
 /** GET /api/refused-merges: threads of different customers that mail would have joined. */
 import type { RefusedMerge } from '../../../app/threads/refused-merge-ports.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { routed } from '../operations/routed.ts';
+import { schemaOfOperation } from '../operations/operation-schema.ts';
+import type { RefusedMergesPage, RefusedMergesRequest } from '../../../app/threads/use-cases.ts';
 import { PLACEMENT_RULES } from '../emails/email-schemas.ts';
 import {
   ACCOUNT_PAGE_ERRORS,
@@ -36,18 +39,25 @@ export const RefusedMergeSchema = record('RefusedMerge', {
 
 const RefusedMerges = pageSchema('RefusedMerges', 'refused_merges', RefusedMergeSchema);
 
-export function registerRefusedMergeRoutes(app: HttpServer, { applicationFor }: HttpContext): void {
+const listRefusedMerges = routed<RefusedMergesRequest, RefusedMergesPage>()({
+  id: 'listRefusedMerges',
+  method: 'GET',
+  path: '/api/refused-merges',
+  right: 'read',
+  tag: 'Threads',
+  summary: 'List refused merges',
+  description:
+    'Mail never joins threads that sends named for different customers: it stays in the thread of its best link, and ' +
+    'is listed here, newest first, until POST /api/thread/{threadId}/merge makes one thread of the two.',
+  account: 'list',
+});
+
+export function registerRefusedMergeRoutes(app: HttpServer, { perform }: HttpContext): void {
   app.get(
-    '/api/refused-merges',
+    listRefusedMerges.path,
     {
       schema: {
-        operationId: 'listRefusedMerges',
-        right: 'read',
-        tags: ['Threads'],
-        summary: 'List refused merges',
-        description:
-          'Mail never joins threads that sends named for different customers: it stays in the thread of its best link, and ' +
-          'is listed here, newest first, until POST /api/thread/{threadId}/merge makes one thread of the two.',
+        ...schemaOfOperation(listRefusedMerges),
         querystring: AccountPageQuery,
         response: {
           200: jsonResponse('One page.', RefusedMerges),
@@ -56,7 +66,9 @@ export function registerRefusedMergeRoutes(app: HttpServer, { applicationFor }: 
       },
     },
     async (request) => {
-      const page = await applicationFor(request).listRefusedMerges(toAccountPage(request.query));
+      const page = await perform(request, listRefusedMerges, toAccountPage(request.query), (asked, threads) =>
+        threads.listRefusedMerges(asked),
+      );
       return { refused_merges: page.refusedMerges.map(toRefusedMergeJson), next_cursor: page.nextCursor };
     },
   );

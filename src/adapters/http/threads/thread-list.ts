@@ -10,6 +10,10 @@ import {
 import { senderWarnings, type OwnSenders } from '../../../core/address/sender-warnings.ts';
 import { invalidRequest } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { routed } from '../operations/routed.ts';
+import { schemaOfOperation } from '../operations/operation-schema.ts';
+import type { ThreadsPage, ThreadsRequest } from '../../../app/threads/use-cases.ts';
+import { keyIdOf } from '../../../core/keys/caller.ts';
 import {
   AccountId,
   PAGE_PARAMETERS,
@@ -147,22 +151,42 @@ const MarkResult = record('ThreadMark', {
   unread_count: { type: 'integer', minimum: 0, description: 'Number of unread emails.' },
 });
 
+const listThreads = routed<ThreadsRequest, ThreadsPage>()({
+  id: 'listThreads',
+  method: 'GET',
+  path: '/api/threads',
+  right: 'read',
+  tag: 'Emails',
+  summary: 'List threads',
+  description:
+    'Newest activity first. Filters combine. Threads with only `failed` or `cancelled` sends are excluded, unless a ' +
+    'failed send needs attention. A thread that begins with a send of a program, outside of a session of the page, is ' +
+    'done until an email arrives; a thread with undelivered sends is open.',
+  account: 'list',
+});
+
+const marking = (mark: 'read' | 'unread') =>
+  routed<{ readonly threadId: string }, ThreadMark>()({
+    id: mark === 'read' ? 'markThreadRead' : 'markThreadUnread',
+    method: 'POST',
+    path: `/api/thread/:threadId/${mark}`,
+    right: 'handle',
+    tag: 'Emails',
+    summary: `Mark the received emails of a thread as ${mark}`,
+    description:
+      'Marks all emails that the thread contains now. A repeat changes nothing. Needs no body; a body with fields is refused.',
+    account: { of: ({ threadId }, { accountOf }) => accountOf.thread(threadId), missing: 'thread_not_found' },
+  });
+
 export function registerThreadListRoutes(
   app: HttpServer,
-  { applicationFor, limits, ownSenders }: HttpContext,
+  { perform, limits, ownSenders }: HttpContext,
 ): void {
   app.get(
-    '/api/threads',
+    listThreads.path,
     {
       schema: {
-        operationId: 'listThreads',
-        right: 'read',
-        tags: ['Emails'],
-        summary: 'List threads',
-        description:
-          'Newest activity first. Filters combine. Threads with only `failed` or `cancelled` sends are excluded, unless a ' +
-          'failed send needs attention. A thread that begins with a send of a program, outside of a session of the page, is ' +
-          'done until an email arrives; a thread with undelivered sends is open.',
+        ...schemaOfOperation(listThreads),
         querystring: ThreadsQuerySchema,
         response: {
           200: jsonResponse('One page.', Threads),
@@ -174,7 +198,7 @@ export function registerThreadListRoutes(
       const { query } = request;
       if (query.assignee !== undefined && query.assigned === false)
         throw invalidRequest('not_with', { field: 'assignee', other: 'assigned=false' });
-      const page = await applicationFor(request).listThreads({
+      const asked = {
         q: query.q ?? null,
         searchIn: toSearchParts(query),
         customerId: query.customer_id?.toLowerCase() ?? null,
@@ -192,7 +216,10 @@ export function registerThreadListRoutes(
         activeSince: momentOf('active_since', query.active_since),
         activeUntil: momentOf('active_until', query.active_until),
         ...toPageRequest(query),
-      });
+      };
+      const page = await perform(request, listThreads, asked, (within, threads) =>
+        threads.listThreads(within),
+      );
       return {
         threads: page.threads.map((thread) => toThreadJson(thread, ownSenders)),
         next_cursor: page.nextCursor,
@@ -201,16 +228,12 @@ export function registerThreadListRoutes(
   );
 
   for (const mark of ['read', 'unread'] as const) {
+    const operation = marking(mark);
     app.post(
-      `/api/thread/:threadId/${mark}`,
+      operation.path,
       {
         schema: {
-          operationId: mark === 'read' ? 'markThreadRead' : 'markThreadUnread',
-          right: 'handle',
-          tags: ['Emails'],
-          summary: `Mark the received emails of a thread as ${mark}`,
-          description:
-            'Marks all emails that the thread contains now. A repeat changes nothing. Needs no body; a body with fields is refused.',
+          ...schemaOfOperation(operation),
           params: ThreadParams,
           response: {
             200: jsonResponse('Marked.', MarkResult),
@@ -226,7 +249,14 @@ export function registerThreadListRoutes(
         preValidation: optionalJsonBody(limits),
       },
       async (request) =>
-        toMarkJson(await applicationFor(request).markThread(request.params.threadId.toLowerCase(), mark)),
+        toMarkJson(
+          await perform(
+            request,
+            operation,
+            { threadId: request.params.threadId.toLowerCase() },
+            ({ threadId }, threads, caller) => threads.markThread(threadId, mark, keyIdOf(caller)),
+          ),
+        ),
     );
   }
 }

@@ -8,6 +8,7 @@ import {
   THREAD_COMPANY_SOURCES,
   UNDELIVERED_REASONS,
   THREAD_CUSTOMER_SOURCES,
+  type ThreadChange,
   type ThreadEmail,
   type ThreadRecord,
 } from '../../../app/threads/thread-record-ports.ts';
@@ -17,6 +18,10 @@ import { invalidRequest } from '../../../core/errors.ts';
 import { formatMessageId } from '../../../core/message/message-id.ts';
 import { TRIMMED_LINE_PATTERN } from '../../../core/one-line.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { routed } from '../operations/routed.ts';
+import { schemaOfOperation } from '../operations/operation-schema.ts';
+import type { ThreadPageRequest, ThreadPageResult } from '../../../app/threads/use-cases.ts';
+import { keyIdOf } from '../../../core/keys/caller.ts';
 import { JSON_BODY_ERRORS, smallJsonBody } from '../body/json-body.ts';
 import {
   AttachmentDetail,
@@ -229,21 +234,55 @@ const MatchHeaders = {
   },
 } as const;
 
+const getThreadPage = routed<ThreadPageRequest, ThreadPageResult>()({
+  id: 'getThreadPage',
+  method: 'GET',
+  path: '/api/threads/:threadId',
+  right: 'read',
+  tag: 'Threads',
+  summary: 'Read a thread with its newest emails',
+  description:
+    'The record of the thread and a page of its emails, newest first, including emails that were not sent. A page has ' +
+    'fewer emails when their texts are long.',
+  account: { of: ({ threadId }, { accountOf }) => accountOf.thread(threadId), missing: 'thread_not_found' },
+});
+
+const changeThread = routed<ThreadChange & { readonly threadId: string }, ThreadRecord>()({
+  id: 'changeThread',
+  method: 'PATCH',
+  path: '/api/threads/:threadId',
+  // The answer shows what the emails are about, and between whom.
+  right: ['read', 'handle'],
+  tag: 'Threads',
+  summary: 'Change the status, assignee, labels or customer of a thread',
+  description:
+    'Absent fields stay unchanged. `labels` applies before `add_labels`; `remove_labels` names none of them. 20 labels at ' +
+    'most. A request that changes nothing writes no event.',
+  account: { of: ({ threadId }, { accountOf }) => accountOf.thread(threadId), missing: 'thread_not_found' },
+  act: {
+    event: 'thread.changed',
+    what: ({ threadId, ...change }) => ({ threadId, fields: changedFields(change) }),
+    after: ({ id, version, status, assignee, labels, customerId, companyId }) => ({
+      id,
+      version,
+      status,
+      assignee,
+      labels,
+      customerId,
+      companyId,
+    }),
+  },
+});
+
 export function registerThreadRecordRoutes(
   app: HttpServer,
-  { applicationFor, operationsFor, limits, ownSenders }: HttpContext,
+  { perform, limits, ownSenders }: HttpContext,
 ): void {
   app.get(
-    '/api/threads/:threadId',
+    getThreadPage.path,
     {
       schema: {
-        operationId: 'getThreadPage',
-        right: 'read',
-        tags: ['Threads'],
-        summary: 'Read a thread with its newest emails',
-        description:
-          'The record of the thread and a page of its emails, newest first, including emails that were not sent. A page has ' +
-          'fewer emails when their texts are long.',
+        ...schemaOfOperation(getThreadPage),
         params: ThreadParams,
         querystring: PageQuery,
         response: {
@@ -253,11 +292,14 @@ export function registerThreadRecordRoutes(
       },
     },
     async (request) => {
-      const { thread, emails, nextCursor } = await applicationFor(request).readThreadPage({
+      const asked = {
         threadId: request.params.threadId.toLowerCase(),
         withHtml: request.query.html ?? false,
         ...toPageRequest(request.query),
-      });
+      };
+      const { thread, emails, nextCursor } = await perform(request, getThreadPage, asked, (own, threads) =>
+        threads.readThreadPage(own),
+      );
       return {
         thread: toRecordJson(thread),
         emails: emails.map((email) => toThreadEmailJson(email, ownSenders)),
@@ -267,17 +309,10 @@ export function registerThreadRecordRoutes(
   );
 
   app.patch(
-    '/api/threads/:threadId',
+    changeThread.path,
     {
       schema: {
-        operationId: 'changeThread',
-        // The answer shows what the emails are about, and between whom.
-        right: ['read', 'handle'],
-        tags: ['Threads'],
-        summary: 'Change the status, assignee, labels or customer of a thread',
-        description:
-          'Absent fields stay unchanged. `labels` applies before `add_labels`; `remove_labels` names none of them. 20 labels at ' +
-          'most. A request that changes nothing writes no event.',
+        ...schemaOfOperation(changeThread),
         params: ThreadParams,
         headers: MatchHeaders,
         body: ChangeBody,
@@ -300,20 +335,30 @@ export function registerThreadRecordRoutes(
     async (request) => {
       const { body } = request;
       refuseAddedAndRemoved(body);
+      const change: ThreadChange & { readonly threadId: string } = {
+        threadId: request.params.threadId.toLowerCase(),
+        version: toVersion(request.headers['if-match']),
+        customerId: lower(body.customer_id),
+        companyId: lower(body.company_id),
+        status: body.status,
+        settles: body.undelivered === false ? true : undefined,
+        assignee: body.assignee,
+        labels: body.labels,
+        addLabels: body.add_labels ?? [],
+        removeLabels: body.remove_labels ?? [],
+      };
       return toRecordJson(
-        await operationsFor(request).changeThread(request.params.threadId.toLowerCase(), {
-          version: toVersion(request.headers['if-match']),
-          customerId: lower(body.customer_id),
-          companyId: lower(body.company_id),
-          status: body.status,
-          settles: body.undelivered === false ? true : undefined,
-          assignee: body.assignee,
-          labels: body.labels,
-          addLabels: body.add_labels ?? [],
-          removeLabels: body.remove_labels ?? [],
-        }),
+        await perform(request, changeThread, change, ({ threadId, ...asked }, threads, caller) =>
+          threads.changeThread(threadId, asked, keyIdOf(caller)),
+        ),
       );
     },
+  );
+}
+
+function changedFields({ version: _version, ...change }: ThreadChange): readonly string[] {
+  return Object.entries(change).flatMap(([field, value]) =>
+    value === undefined || (Array.isArray(value) && value.length === 0 && field !== 'labels') ? [] : [field],
   );
 }
 

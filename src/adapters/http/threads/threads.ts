@@ -5,6 +5,9 @@
  * §8.8.1): a large thread is read while it is sent, and may be changed meanwhile.
  */
 import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { routed } from '../operations/routed.ts';
+import { schemaOfOperation } from '../operations/operation-schema.ts';
+import type { ThreadEmails } from '../../../app/threads/thread-list-ports.ts';
 import { isUnchanged } from '../answers/entity-tag.ts';
 import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
 import { Email, jsonResponse, record, ThreadParams } from '../../../platform/schemas/schemas.ts';
@@ -36,18 +39,25 @@ const CacheHeaders = {
   },
 } as const;
 
-export function registerThreadRoutes(app: HttpServer, { applicationFor, sendEmails }: HttpContext): void {
+const getThread = routed<{ readonly threadId: string }, ThreadEmails>()({
+  id: 'getThread',
+  method: 'GET',
+  path: '/api/thread/:threadId',
+  right: 'read',
+  tag: 'Emails',
+  summary: 'Read all emails of a thread',
+  description:
+    'Both directions, with attachment records, ordered by date and then by id. A large thread is streamed. With the ETag ' +
+    'of an earlier response in `If-None-Match`, an unchanged thread gets 304 without emails.',
+  account: { of: ({ threadId }, { accountOf }) => accountOf.thread(threadId), missing: 'thread_not_found' },
+});
+
+export function registerThreadRoutes(app: HttpServer, { perform, sendEmails }: HttpContext): void {
   app.get(
-    '/api/thread/:threadId',
+    getThread.path,
     {
       schema: {
-        operationId: 'getThread',
-        right: 'read',
-        tags: ['Emails'],
-        summary: 'Read all emails of a thread',
-        description:
-          'Both directions, with attachment records, ordered by date and then by id. A large thread is streamed. With the ETag ' +
-          'of an earlier response in `If-None-Match`, an unchanged thread gets 304 without emails.',
+        ...schemaOfOperation(getThread),
         params: ThreadParams,
         headers: ConditionalHeaders,
         response: {
@@ -66,7 +76,12 @@ export function registerThreadRoutes(app: HttpServer, { applicationFor, sendEmai
     async (request, reply) => {
       const ifNoneMatch = request.headers['if-none-match'];
       const known = ifNoneMatch === undefined ? null : (OUR_TAG.exec(ifNoneMatch)?.[1] ?? null);
-      const thread = await applicationFor(request).readThread(request.params.threadId.toLowerCase(), known);
+      const thread = await perform(
+        request,
+        getThread,
+        { threadId: request.params.threadId.toLowerCase() },
+        ({ threadId }, threads) => threads.readThread(threadId, known),
+      );
       const tag = `"${FORM}-${thread.version}"`;
       reply.header('etag', `W/${tag}`);
       // Only the browser may cache the answer, and it must ask each time: a secret may have been revoked.

@@ -7,6 +7,12 @@ import { readParameters } from '../../../core/mime/parse/read-parameters.ts';
 import { invalidRequest, ServiceError } from '../../../core/errors.ts';
 import { isOneLine, ONE_LINE_PATTERN } from '../../../core/one-line.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { chooseAccount, routed } from '../operations/routed.ts';
+import { schemaOfOperation } from '../operations/operation-schema.ts';
+
+import { orRemove } from '../body/or-remove.ts';
+import type { UploadRequest } from '../../../app/uploads/use-cases.ts';
+import type { Upload } from '../../../app/uploads/upload-ports.ts';
 import { BinaryBody } from '../body/binary-body.ts';
 import { openBody } from '../body/open-body.ts';
 import { RequestSlots } from '../body/request-slots.ts';
@@ -63,22 +69,29 @@ const UploadHeaders = {
   },
 } as const;
 
+const createUpload = routed<Pick<UploadRequest, 'accountId'>, Upload>()({
+  id: 'createUpload',
+  method: 'POST',
+  path: '/api/uploads',
+  // Drafts have files, too.
+  right: { anyOf: ['draft', 'send'] },
+  tag: 'Sending',
+  summary: 'Upload a file for later sends',
+  description:
+    'The body is the content of the file, always as `application/octet-stream`; `content_type` is the type of the file. ' +
+    'The file is kept for a day. Sends refer to it by `upload_id` of an attachment, any number of times.',
+  account: { decide: chooseAccount },
+});
+
 export function registerUploadRoutes(app: HttpServer, context: HttpContext): void {
-  const { applicationFor, limits, logger, spool } = context;
+  const { perform, limits, logger, spool } = context;
   const slots = new RequestSlots(limits.maxLargeBodies);
 
   app.post(
-    '/api/uploads',
+    createUpload.path,
     {
       schema: {
-        operationId: 'createUpload',
-        // Drafts have files, too.
-        anyRight: ['draft', 'send'],
-        tags: ['Sending'],
-        summary: 'Upload a file for later sends',
-        description:
-          'The body is the content of the file, always as `application/octet-stream`; `content_type` is the type of the file. ' +
-          'The file is kept for a day. Sends refer to it by `upload_id` of an attachment, any number of times.',
+        ...schemaOfOperation(createUpload),
         querystring: UploadQuery,
         headers: UploadHeaders,
         body: {
@@ -127,15 +140,17 @@ export function registerUploadRoutes(app: HttpServer, context: HttpContext): voi
         const content = await openBody(request, reply, { limits, logger, maxBytes, slot, folder }, (body) =>
           readRaw(body, limits.smallBodyBytes, folder),
         );
-        const upload = await applicationFor(request).createUpload(
-          {
-            content,
-            filename: query.filename ?? nameInHeader ?? '',
-            contentType: query.content_type ?? null,
-            accountId: query.account_id ?? null,
-            expectedSha256,
-          },
-          folder,
+        const file = {
+          content,
+          filename: query.filename ?? nameInHeader ?? '',
+          contentType: query.content_type ?? null,
+          expectedSha256,
+        };
+        const asked = { accountId: query.account_id ?? null };
+        const upload = await orRemove(folder, (begin) =>
+          perform(request, createUpload, asked, ({ accountId }, uploads) =>
+            begin(() => uploads.createUpload({ ...file, accountId }, folder)),
+          ),
         );
         return reply.code(201).send({
           id: upload.id,

@@ -281,17 +281,21 @@ async function perform(step: Operation): Promise<void> {
       if (thread === null) return;
       const { status, assignee, labels } = step;
       await changes
-        .changeThread(thread, {
-          version: null,
-          settles: undefined,
-          customerId: undefined,
-          companyId: undefined,
-          status: status as 'open' | 'done',
-          assignee,
-          labels,
-          addLabels: [],
-          removeLabels: [],
-        })
+        .changeThread(
+          thread,
+          {
+            version: null,
+            settles: undefined,
+            customerId: undefined,
+            companyId: undefined,
+            status: status as 'open' | 'done',
+            assignee,
+            labels,
+            addLabels: [],
+            removeLabels: [],
+          },
+          null,
+        )
         .catch((error: unknown) => {
           // The thread was merged away when its last emails were deleted.
           if (!(error instanceof ServiceError && error.code === 'thread_not_found')) throw error;

@@ -19,7 +19,7 @@ const MAX_MERGED_LABELS = 100;
 
 export function createThreadChanges(pool: Pool): ThreadChanges {
   return {
-    changeThread: (threadId, change) =>
+    changeThread: (threadId, change, keyId) =>
       inLinkingTransaction(pool, async (trx) => {
         const thread = await lockThread(trx, threadId);
         if (thread === null) throw new ServiceError('thread_not_found');
@@ -31,7 +31,7 @@ export function createThreadChanges(pool: Pool): ThreadChanges {
         if (assignee !== null && assignee !== thread.assignee)
           await requireAssignee(trx, assignee, thread.account_id);
         const labels = labelsAfter(thread.labels, change);
-        await nameAuthor(trx, change.authorKeyId);
+        await nameAuthor(trx, keyId);
         await run(trx, CHANGE, {
           id,
           status: change.status ?? thread.status,
