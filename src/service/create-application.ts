@@ -79,7 +79,7 @@ import { retentionRules } from '../config/config-accounts.ts';
 import { certaintyOf } from './open-storage.ts';
 import { followedBy } from './followed-by.ts';
 import type { Parts } from './open-parts.ts';
-import type { Teardown } from './teardown.ts';
+import { together, type Teardown } from './teardown.ts';
 import type { Sending } from './start-sending.ts';
 import { startSentCopies } from './start-sent-copies.ts';
 import { startWebhooks } from './start-webhooks.ts';
@@ -135,7 +135,8 @@ export function createApplication(
   const reading = replica ?? callers;
   const { blobs, suppressions, active, settleUnknown } = sendPorts;
   const { useCases: unsubscribing, unsubscribes } = sendPorts.unsubscribing;
-  const endAtTeardown = (loop: Loop) => teardown.push(() => loop.stop());
+  const loops: Loop[] = [];
+  const endAtTeardown = (loop: Loop) => loops.push(loop);
   const wakeFor = (kind: WorkKind, loop: WokenLoop) => {
     watch.on(kind, loop.wake);
     endAtTeardown(loop);
@@ -189,7 +190,9 @@ export function createApplication(
   const feed = createEventFeed(pool);
   const signal = createFeedSignal(() => numberer.follow());
   const numberer = startEventNumberer({ feed, signal, logger });
-  endAtTeardown(numberer);
+  // After the loops, which write events
+  teardown.push(() => numberer.stop());
+  teardown.push(together(loops));
   for (const one of [pool, parts.patient]) onEventsWritten(one, numberer.wake);
   endAtTeardown(startEventKeeper({ feed, guard, logger, eventsDays: config.eventsDays }));
   startSentCopies(parts, teardown);

@@ -10,3 +10,12 @@ export async function takeDown(teardown: Teardown, logger: Logger): Promise<void
     await step().catch((err: unknown) => logger.error({ err }, 'a part could not be stopped'));
   }
 }
+
+/**
+ * One step that ends parts which do not need each other: all are told before it waits for any, since each may be in the middle of a statement.
+ */
+export const together = (parts: readonly { stop(): Promise<void> }[]) => async (): Promise<void> => {
+  const ends = await Promise.allSettled(parts.map((part) => part.stop()));
+  const reasons = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason as unknown] : []));
+  if (reasons.length > 0) throw new AggregateError(reasons);
+};
