@@ -57,6 +57,18 @@ it('goes round the callers: one that asks once does not wait for all that anothe
   expect(order.indexOf('modest')).toBe(1);
 });
 
+it('leaves a connection for another caller, however slow one is, and gives the first one no more meanwhile', async () => {
+  const callers = share(3);
+  asker = 'greedy';
+  const held = [await callers.connect(), await callers.connect()];
+  const waiting = callers.connect();
+  asker = 'modest';
+  expect((await callers.query('select 1 as it')).rows).toEqual([{ it: 1 }]);
+  asker = undefined;
+  for (const client of held) client.release();
+  (await waiting).release();
+});
+
 it('is given back by what fails and by what is given back broken, and once by each', async () => {
   const callers = share(1);
   await expect(callers.query('select 1 / 0')).rejects.toThrow('division by zero');
