@@ -134,7 +134,7 @@ it('lets nothing expire while it is in doubt, and never drops the partition of t
   );
   await pool.query(
     `insert into idempotency_keys (key, fingerprint, email_id, instance_id, queued, created_at)
-    values ('old', sha256(''), gen_random_uuid(), gen_random_uuid(), false, now() - interval '3 days')`,
+    values ('old', sha256(''), gen_random_uuid(), gen_random_uuid(), false, now() - interval '50 hours')`,
   );
   const keys = createIdempotencyKeys(pool, '00000000-0000-4000-8000-000000000000');
   const drop = async (days: number) =>

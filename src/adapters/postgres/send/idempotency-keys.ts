@@ -8,6 +8,7 @@ import type { ClaimResult, IdempotencyKeys, KeyHold } from '../../../app/send/id
 import { ServiceError } from '../../../core/errors.ts';
 import { toStorableJson } from '../../../core/storable-text.ts';
 import { createBatches, type BatchLimits } from '../db/batches.ts';
+import { isLongOver } from '../db/from-now.ts';
 import { run, runCounting, statement, type Executor } from '../db/statement.ts';
 import { freeDraft, settleDrafts } from '../drafts/sent-drafts.ts';
 
@@ -143,11 +144,22 @@ const LIST_OPEN = statement(
   where instance_id = $instanceId and outcome is null order by created_at`,
 );
 
-/** 24 hours are promised; the rest is for callers that retry late. Several instances may delete at the same moment. */
+const IS_LONG_OVER = isLongOver(`created_at + interval '48 hours'`);
+
+/**
+ * 24 hours are promised; the rest is for callers that retry late. Several instances may delete at the same moment. A key that seems a day older
+ * than that was written while the clock was behind, or while no process ran: its time begins anew, so that a repeat sends nothing twice.
+ */
 const DELETE_EXPIRED = statement(
   'delete-expired-idempotency-keys',
-  `delete from idempotency_keys where key in (
-    select key from idempotency_keys where created_at < now() - interval '48 hours' and clock_is_certain()
+  `with renewed as (
+    update idempotency_keys set created_at = now() where key in (
+      select key from idempotency_keys where ${IS_LONG_OVER} and clock_is_certain() for update skip locked
+    )
+  )
+  delete from idempotency_keys where key in (
+    select key from idempotency_keys
+    where created_at < now() - interval '48 hours' and not ${IS_LONG_OVER} and clock_is_certain()
     order by created_at limit $limit::int
     for update skip locked
   )`,
