@@ -81,7 +81,12 @@ export interface QueueNode extends Pick<Application, 'listEmails'> {
   enqueue(request?: Partial<SendRequest>): Promise<string>;
   read(id: string): Promise<EmailDetail>;
   /** Default version: the email's current one. */
-  change(id: string, change: SendChange, version?: number | null, keyId?: string | null): Promise<EmailDetail>;
+  change(
+    id: string,
+    change: SendChange,
+    version?: number | null,
+    keyId?: string | null,
+  ): Promise<EmailDetail>;
   /** Starts the loop, for a node made with `work: false`. */
   start(): void;
   /** Ends everything; the folder remains. */

@@ -112,7 +112,11 @@ async function toSend(ports: ReplyPorts, request: ReplyRequest, email: EmailDeta
     const account = ports.accounts.get(email.accountId);
     if (account === undefined)
       throw new ServiceError('unknown_account', { values: { value: email.accountId } });
-    return { ...request.message, isByPerson: false, ...answerInvitation(email, account, invitation, request.language) };
+    return {
+      ...request.message,
+      isByPerson: false,
+      ...answerInvitation(email, account, invitation, request.language),
+    };
   }
   // The subject of an answer is that of the email, whatever the template contains.
   const message = await fillIn(ports.fillTemplate, request.message, email.accountId);
