@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest';
 
 it.each([
   ['docs/openapi.json', 'openapi.mjs'],
+  ['docs/api/errors.md', 'errors.mjs'],
   ['docs/configuration.md', 'configuration.mjs'],
   ['docs/cli.md', 'cli.mjs'],
 ])('%s is what the code says', async (_, script) => {

@@ -1,5 +1,6 @@
 /** Checks that every dependency is available: all at the same time, each with a deadline. */
-import { ServiceError, type ErrorCode } from '../core/errors.ts';
+import type { ErrorCode } from '../core/error-registry.ts';
+import { ServiceError } from '../core/errors.ts';
 import type { ClockGuard } from './base/clock-guard.ts';
 
 export interface Readiness {

@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { Visitor, parseSync } from 'oxc-parser';
 import { expect, it } from 'vitest';
+import { ERRORS } from './error-registry.ts';
+import { REQUEST_FAULTS } from './error-words.ts';
 import { invalidRequest, ServiceError } from './errors.ts';
 
 const SOURCES = new URL('../', import.meta.url);
@@ -11,12 +13,13 @@ const GERMAN =
 
 /** Files below src that contain German words for a reason. A folder ends with a slash. */
 const REASONS: Readonly<Record<string, string>> = {
-  'core/errors.ts': 'the registry of what callers read',
+  'core/errors.ts': 'the text of a send that is recorded later',
+  'core/error-registry.ts': 'the registry of what callers read',
+  'core/error-words.ts': 'the parts of what callers read',
   'core/texts.ts': 'the registry of what recipients and readers of quotes read',
   'adapters/http/document/example-story.ts': 'the German company that the examples tell of',
   'adapters/http/document/example-values.ts': 'what callers of that company write',
   'adapters/http/document/example-writing.ts': 'what callers of that company write',
-  'adapters/http/document/examples.ts': 'what callers of that company write wrong',
   'core/delivery/': 'patterns of the reports and automatic answers of other servers, in many languages',
   'core/mime/text/': 'patterns of the quotes of other mail programs, in many languages',
   'core/mailbox/special-folder.ts': 'names of mailboxes, in many languages',
@@ -58,6 +61,25 @@ it('has no German texts but in the registries, and words of mail where it reads 
     (place) => !files.some((file) => isOf(place)(file) && (german.get(file)?.length ?? 0) > 0),
   );
   expect(needless).toEqual([]);
+});
+
+const valuesOf = (text: string): readonly string[] =>
+  [...text.matchAll(/\{\w+\}/g)].map(([value]) => value).sort();
+
+it('says the same in both languages', () => {
+  const texts = [...Object.values(ERRORS).map(({ text }) => text), ...Object.values(REQUEST_FAULTS)];
+  const differing = texts.filter(({ de, en }) => valuesOf(de).join() !== valuesOf(en).join());
+  expect(differing).toEqual([]);
+  expect(texts.filter(({ en }) => GERMAN.test(en))).toEqual([]);
+  const { text, englishText, field } = invalidRequest('wrong_type', {
+    field: 'to[0]',
+    type: { de: 'ein Objekt', en: 'an object' },
+  });
+  expect([text, englishText, field]).toEqual([
+    'Die Anfrage ist ungültig: to[0] muss ein Objekt sein.',
+    'The request is invalid: to[0] must be an object.',
+    'to[0]',
+  ]);
 });
 
 it('fills the values of a text in, bounded and without control characters', () => {

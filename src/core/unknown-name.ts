@@ -1,6 +1,8 @@
 /** The refusal of a name that an operation does not have: a mistyped name must not change what the operation does. */
 import { distance } from 'fastest-levenshtein';
-import { closeNameText, ServiceError, type ErrorCode } from './errors.ts';
+import type { ErrorCode } from './error-registry.ts';
+import { closeNameText } from './error-words.ts';
+import { ServiceError } from './errors.ts';
 
 /** Longer names are not compared; the cost grows with the square of the length. */
 const MAX_COMPARED = 64;

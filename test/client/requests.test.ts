@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createClient, EmailWorkerError, type ClientOptions } from '../../clients/typescript/src/index.ts';
-import { ERRORS } from '../../src/core/errors.ts';
+import { ERRORS } from '../../src/core/error-registry.ts';
 
 const SECRET = 'secret-of-32-visible-characters!';
 const ID = '0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47';
@@ -16,7 +16,7 @@ type Step = Response | Error | ((request: Request) => Promise<Response>);
 const answer = (status: number, body: unknown, headers: Record<string, string> = {}) =>
   new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json', ...headers } });
 const failure = (code: keyof typeof ERRORS, headers: Record<string, string> = {}) =>
-  answer(ERRORS[code].status, { error: ERRORS[code].text, code }, headers);
+  answer(ERRORS[code].status, { error: ERRORS[code].text.de, message: ERRORS[code].text.en, code }, headers);
 const brokenConnection = () => new TypeError('fetch failed', { cause: new Error('ECONNRESET') });
 
 /** A client whose requests get `steps` in turn, and the requests as they were made, with their bodies. */

@@ -14,7 +14,7 @@ import {
   type ServiceErrorCode,
   type ThreadSummary,
 } from '../../clients/typescript/src/index.ts';
-import type { ErrorCode as RegisteredCode } from '../../src/core/errors.ts';
+import type { ErrorCode as RegisteredCode } from '../../src/core/error-registry.ts';
 
 type Method<Name extends 'list' | 'get'> = EmailWorkerClient['threads'][Name];
 

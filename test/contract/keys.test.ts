@@ -68,7 +68,7 @@ describe('rights', () => {
     const { secret } = await makeKey({ rights: ['read'] });
     const { status, json } = await ask(secret, '/api/send', { json: sendBody() });
     expect(status).toBe(403);
-    expect(json).toEqual({ error: 'Dem Schlüssel fehlt das Recht send.', code: 'forbidden_right' });
+    expect(json).toMatchObject({ error: 'Dem Schlüssel fehlt das Recht send.', code: 'forbidden_right' });
   });
 });
 

@@ -125,7 +125,7 @@ describe('4.2 POST /api/send', () => {
   ])('answers 400 saying that to and subject are mandatory when %s', async (_, fields) => {
     const response = await service.request('/api/send', { json: { ...MAIL, ...fields } });
     const body = await expectError(response, 400, 'missing_recipient_or_subject');
-    expect(Object.keys(body).sort()).toEqual(['code', 'error']);
+    expect(Object.keys(body).sort()).toEqual(['code', 'doc', 'error', 'field', 'message', 'request_id']);
     expect(body.error).toContain('(to)');
     expect(body.error).toContain('(subject)');
     expect(body.error).toContain('Pflichtfelder');
@@ -139,7 +139,15 @@ describe('4.2 POST /api/send', () => {
   it('answers 500 with error and details when sending fails, and records the failure', async () => {
     const response = await service.request('/api/send', { json: { ...MAIL, to: 'nobody@refused.test' } });
     const body = await expectError(response, 500, 'send_failed');
-    expect(Object.keys(body).sort()).toEqual(['code', 'details', 'error', 'id']);
+    expect(Object.keys(body).sort()).toEqual([
+      'code',
+      'details',
+      'doc',
+      'error',
+      'id',
+      'message',
+      'request_id',
+    ]);
     expect(body.details).toContain('no such user');
     expect(await (await service.request(`/api/emails/${body.id}`)).json()).toMatchObject({ state: 'failed' });
   });

@@ -5,7 +5,7 @@
 import * as fc from 'fast-check';
 import { Compile } from 'typebox/schema';
 import { expect } from 'vitest';
-import { ERRORS, type ErrorCode } from '../../src/core/errors.ts';
+import { ERRORS, type ErrorCode } from '../../src/core/error-registry.ts';
 import { arbitraryDamage, arbitraryOf, type JsonSchema } from './arbitrary/json-schema.ts';
 
 export interface FuzzRequest {

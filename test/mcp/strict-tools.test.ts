@@ -559,9 +559,13 @@ it('a page of another origin reaches no tool, even by a name that leads to this 
 it('a key whose rights no tool needs is told which rights they need', async () => {
   const list = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
   for (const right of ['receive', 'operate'])
-    expect(await post(list, {}, await keyWith(right))).toEqual({
+    expect(await post(list, {}, await keyWith(right))).toMatchObject({
       status: 403,
-      json: { error: 'Dem Schlüssel fehlt das Recht read oder draft oder send.', code: 'forbidden_right' },
+      json: {
+        error: 'Dem Schlüssel fehlt das Recht read oder draft oder send.',
+        message: 'The key lacks the right read or draft or send.',
+        code: 'forbidden_right',
+      },
     });
 });
 

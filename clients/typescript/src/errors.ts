@@ -1,29 +1,9 @@
 /** The one error of the client, and its codes. */
-import type { operations } from './generated/openapi.ts';
+import type { RegisteredCode } from './generated/error-codes.ts';
 import type { NewEmail } from './types.ts';
 
-type CodesOf<Responses> = {
-  [Status in keyof Responses]: Responses[Status] extends {
-    content: { 'application/json': { code: infer Code } };
-  }
-    ? Code
-    : never;
-}[keyof Responses];
-
-/** Codes that the operations declare. */
-type OperationCode = { [Name in keyof operations]: CodesOf<operations[Name]['responses']> }[keyof operations];
-
-/** Codes that any request may get before it reaches an operation. */
-type RoutingCode =
-  | 'not_found'
-  | 'method_not_allowed'
-  | 'uri_too_long'
-  | 'unknown_host'
-  | 'headers_too_large'
-  | 'unsupported_transfer_coding';
-
 /** Codes that the service answers with. A newer service may use more, so keep a default branch. */
-export type ServiceErrorCode = OperationCode | RoutingCode;
+export type ServiceErrorCode = RegisteredCode;
 
 /**
  * Codes of the client itself:
@@ -42,6 +22,8 @@ export type ErrorCode = ServiceErrorCode | ClientErrorCode;
 export interface ErrorFields {
   readonly code: ErrorCode;
   readonly text: string;
+  readonly englishText?: string | undefined;
+  readonly field?: string | undefined;
   readonly status?: number | undefined;
   readonly details?: string | undefined;
   readonly emailId?: string | undefined;
@@ -61,6 +43,10 @@ export class EmailWorkerError extends Error {
   readonly code: ErrorCode;
   /** For people to read: the service's German text, or the client's English one. May be reworded. */
   readonly text: string;
+  /** The same in English. */
+  readonly englishText: string;
+  /** What is wrong: a JSON Pointer into the body (RFC 6901), or the name of a parameter or header; null when it is not one field. */
+  readonly field: string | null;
   /** HTTP status; null when no answer arrived. */
   readonly status: number | null;
   /** After a failed send: the message of the mail server or the network, in English. Otherwise null. */
@@ -89,6 +75,8 @@ export class EmailWorkerError extends Error {
     );
     this.code = fields.code;
     this.text = fields.text;
+    this.englishText = fields.englishText ?? fields.text;
+    this.field = fields.field ?? null;
     this.status = status;
     this.details = details;
     this.emailId = fields.emailId ?? null;
@@ -117,7 +105,15 @@ export function readError(body: unknown, response: Response): ErrorFields {
       text: 'The service answered with a redirect, which is not followed. Give createClient the final URL.',
     };
   }
-  const { error, code, details, id, new_emails: newEmails } = Object(body) as Record<string, unknown>;
+  const {
+    error,
+    message,
+    field,
+    code,
+    details,
+    id,
+    new_emails: newEmails,
+  } = Object(body) as Record<string, unknown>;
   if (typeof error !== 'string' || typeof code !== 'string') {
     return {
       ...common,
@@ -129,6 +125,8 @@ export function readError(body: unknown, response: Response): ErrorFields {
     ...common,
     code: code as ServiceErrorCode,
     text: error,
+    englishText: typeof message === 'string' ? message : undefined,
+    field: typeof field === 'string' ? field : undefined,
     details: typeof details === 'string' ? details : undefined,
     emailId: typeof id === 'string' ? id : undefined,
     newEmails: Array.isArray(newEmails) ? (newEmails as NewEmail[]) : undefined,

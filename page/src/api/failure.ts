@@ -1,4 +1,6 @@
 /** What a failed request says of itself, whichever class its error has. */
+import type { EmailWorkerError } from 'email-worker-client';
+import type { Language } from '../i18n/format.ts';
 
 /** The stable code; null for an error that no request caused. */
 export function codeOf(error: unknown): string | null {
@@ -9,3 +11,7 @@ export function codeOf(error: unknown): string | null {
 /** True when no answer arrived: the service may have carried out the request, or not. */
 export const hasNoAnswer = (error: unknown): boolean =>
   codeOf(error) !== null && (error as { readonly status?: unknown }).status === null;
+
+/** What the service says of it, in the language of the page. */
+export const reasonOf = ({ text, englishText }: EmailWorkerError, language: Language): string =>
+  language === 'de' ? text : englishText;

@@ -59,8 +59,10 @@ describe('health', () => {
     const response = await fastify.inject('/api/health/ready');
     expect(response.statusCode).toBe(503);
     expect(response.headers['retry-after']).toBe('5');
-    expect(response.json()).toEqual({
+    expect(response.json()).toMatchObject({
       error: expect.any(String),
+      message: expect.any(String),
+      doc: '/api/docs/errors#not_ready',
       code: 'not_ready',
       status: 'not_ready',
       checks: { database: 'away', smtp: 'ok' },
@@ -108,11 +110,14 @@ describe('authentication', () => {
     const response = await fastify.inject(request);
     expect(response.statusCode).toBe(401);
     expect(response.headers['www-authenticate']).toBe('Bearer');
-    expect(response.body).toBe(
-      request.method === 'HEAD'
-        ? ''
-        : '{"error":"Das Zugangsgeheimnis fehlt oder ist falsch.","code":"unauthorized"}',
-    );
+    const error = {
+      error: 'Das Zugangsgeheimnis fehlt oder ist falsch.',
+      message: 'The secret is missing or wrong.',
+      code: 'unauthorized',
+      request_id: response.headers['x-request-id'],
+      doc: '/api/docs/errors#unauthorized',
+    };
+    expect(response.body).toBe(request.method === 'HEAD' ? '' : JSON.stringify(error));
     expect([...application.sends, ...application.threadReads, ...application.customerReads]).toEqual([]);
   });
 
@@ -205,7 +210,10 @@ describe('thread', () => {
   ])('refuses the id %j', async (id) => {
     const response = await ask(`/api/thread/${id}`);
     expect(response.statusCode).toBe(400);
-    expect(response.json()).toEqual({ error: 'threadId ist keine gültige UUID.', code: 'invalid_uuid' });
+    expect(response.json()).toMatchObject({
+      error: 'threadId ist keine gültige UUID.',
+      code: 'invalid_uuid',
+    });
   });
 });
 
@@ -316,7 +324,7 @@ describe('errors', () => {
   ])('answers GET %s', async (url, status, code) => {
     const response = await ask(url);
     expect(response.statusCode).toBe(status);
-    expect(response.json()).toEqual({ error: expect.stringMatching(/\S/), code });
+    expect(response.json()).toMatchObject({ error: expect.stringMatching(/\S/), code });
   });
 
   it.each([
@@ -355,7 +363,7 @@ describe('errors', () => {
     const application = createRecordingApplication({ listThreads: () => Promise.reject(cause) });
     const response = await ask('/api/threads?q=secret', { application });
     expect(response.statusCode).toBe(500);
-    expect(response.json()).toEqual({ error: 'Interner Fehler.', code: 'internal_error' });
+    expect(response.json()).toMatchObject({ error: 'Interner Fehler.', code: 'internal_error' });
     expect(app?.logs).toHaveLength(1);
     expect(app?.logs[0]).toMatchObject({
       level: 'error',

@@ -5,7 +5,8 @@
  */
 import { distance } from 'fastest-levenshtein';
 import type { FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify';
-import { closeNameText, invalidRequest, ServiceError, TYPE_TEXTS } from '../../core/errors.ts';
+import { closeNameText, typeText } from '../../core/error-words.ts';
+import { invalidRequest, ServiceError } from '../../core/errors.ts';
 import { unknownName } from '../../core/unknown-name.ts';
 import { prefersAsync } from './send/prefer.ts';
 
@@ -105,7 +106,7 @@ function findParameterFault(
       return invalidRequest('repeated', { field: name });
     const isInteger = [known[name]?.type].flat().includes('integer');
     if (isInteger && !INTEGER.test(String(value)))
-      return invalidRequest('wrong_type', { field: name, type: TYPE_TEXTS['integer'] ?? '' });
+      return invalidRequest('wrong_type', { field: name, type: typeText('integer') });
   }
   return findEmptyTime(query as Readonly<Record<string, unknown>>);
 }

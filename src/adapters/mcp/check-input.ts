@@ -1,6 +1,7 @@
 /** Checks the arguments of a tool call. Nothing is coerced and nothing is dropped: what a tool does not take, it refuses by name. */
 import { z } from 'zod';
-import { invalidRequest, ServiceError, TYPE_TEXTS } from '../../core/errors.ts';
+import { typeText as textOf, type Words } from '../../core/error-words.ts';
+import { invalidRequest, ServiceError } from '../../core/errors.ts';
 import { findUnstorable } from '../../core/storable-text.ts';
 import { closeNames } from './close-names.ts';
 
@@ -105,7 +106,7 @@ function toServiceError(issue: z.core.$ZodIssue | undefined, input: unknown): Se
 }
 
 const TYPES: Readonly<Record<string, string>> = { int: 'integer', number: 'integer', record: 'object' };
-const typeText = (expected: string): string => TYPE_TEXTS[TYPES[expected] ?? expected] ?? expected;
+const typeText = (expected: string): Words => textOf(TYPES[expected] ?? expected);
 
 const valueAt = (input: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>(

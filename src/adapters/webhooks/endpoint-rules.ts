@@ -1,7 +1,8 @@
 /** `EndpointRules`: the addresses that an endpoint may have. The addresses behind a name are checked when the connection is made. */
 import { isIP } from 'node:net';
 import type { EndpointRules } from '../../app/webhooks/webhook-ports.ts';
-import { ServiceError, WEBHOOK_URL_TEXTS } from '../../core/errors.ts';
+import { WEBHOOK_URL_TEXTS, type Words } from '../../core/error-words.ts';
+import { ServiceError } from '../../core/errors.ts';
 import { plainHost, type TargetRules } from './public-addresses.ts';
 
 const MAX_URL_CHARS = 2000;
@@ -49,5 +50,5 @@ export function createEndpointRules(targets: TargetRules): EndpointRules {
   };
 }
 
-const refused = (detail: string): ServiceError =>
+const refused = (detail: Words): ServiceError =>
   new ServiceError('invalid_webhook_url', { values: { detail } });

@@ -1,6 +1,7 @@
 /** One email of an import: read it, record it, and wait while the database or the storage is unavailable. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { ServiceError, type ErrorCode } from '../../core/errors.ts';
+import type { ErrorCode } from '../../core/error-registry.ts';
+import { ServiceError } from '../../core/errors.ts';
 import { readStatus } from '../../core/mbox/read-status.ts';
 import type { ReceiveRequest, ReceiveResult } from '../receive/use-cases.ts';
 import { DELIVERY_IN_MEMORY_MAX_BYTES } from '../base/limits.ts';

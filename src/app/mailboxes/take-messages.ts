@@ -3,7 +3,8 @@
  * recorded, and notes the result of each. It may be interrupted anywhere: a message without a noted result comes again.
  */
 import { createHash } from 'node:crypto';
-import { ServiceError, type ErrorCode } from '../../core/errors.ts';
+import type { ErrorCode } from '../../core/error-registry.ts';
+import { ServiceError } from '../../core/errors.ts';
 import { summariseHeader } from '../../core/mailbox/header-summary.ts';
 import { messageRetry, type MessageFailure, type MessageTries } from '../../core/mailbox/retry.ts';
 import { NO_UIDS, toUidSet } from '../../core/mailbox/uid-set.ts';

@@ -140,7 +140,8 @@ async function toRequest(
   authorKeyId: string | null,
 ): Promise<SendRequest> {
   const { subject = send.subject, body = await bodyOf(ports, send, authorKeyId) } = change;
-  if (subject.trim() === '') throw new ServiceError('missing_recipient_or_subject');
+  if (subject.trim() === '')
+    throw new ServiceError('missing_recipient_or_subject', { values: { field: 'subject' } });
   if (body.textBody === null && body.htmlBody === null) throw new ServiceError('missing_body');
   const [answered] = send.inReplyTo;
   return {

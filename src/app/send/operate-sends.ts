@@ -1,5 +1,6 @@
 /** The operations on sends that operators may carry out. */
-import { ServiceError, type ErrorCode } from '../../core/errors.ts';
+import type { ErrorCode } from '../../core/error-registry.ts';
+import { ServiceError } from '../../core/errors.ts';
 import { keyIdOf, type Caller } from '../../core/keys/caller.ts';
 import type { EmailState } from '../../core/delivery/states.ts';
 import type { OperationResult, RetryPolicy, SendOperations } from './queue-ports.ts';

@@ -281,7 +281,7 @@ function readRecipients(request: SendRequest, maxRecipients: number): Recipients
   const recipients = { to: read('to'), cc: read('cc'), bcc: read('bcc') };
   const count = recipients.to.length + recipients.cc.length + recipients.bcc.length;
   // An empty group (`undisclosed-recipients:;`) is an address list without a recipient.
-  if (count === 0) throw new ServiceError('missing_recipient_or_subject');
+  if (count === 0) throw new ServiceError('missing_recipient_or_subject', { values: { field: 'to' } });
   if (count > maxRecipients)
     throw new ServiceError('too_many_recipients', { values: { limit: maxRecipients } });
   return recipients;

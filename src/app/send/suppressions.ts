@@ -18,7 +18,8 @@ import {
   type SuppressionReason,
 } from '../../core/delivery/suppression.ts';
 import { erasedAddress, isErasedAddress, type DigestKey } from '../../core/erase/erased-address.ts';
-import { ServiceError, SUPPRESSION_TEXTS } from '../../core/errors.ts';
+import { SUPPRESSION_TEXTS } from '../../core/error-words.ts';
+import { ServiceError } from '../../core/errors.ts';
 import { createFreshCopy } from './fresh-copy.ts';
 import type { Logger } from '../base/basics.ts';
 import { createFailureLog } from '../base/failure-log.ts';

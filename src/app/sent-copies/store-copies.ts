@@ -13,7 +13,8 @@ import type { Limit } from '../base/limit.ts';
 import type { BlobStore } from '../files/file-ports.ts';
 import { openStored } from '../files/open-stored.ts';
 import { MailboxError } from '../mailboxes/mailbox-ports.ts';
-import { ServiceError, type ErrorCode } from '../../core/errors.ts';
+import type { ErrorCode } from '../../core/error-registry.ts';
+import { ServiceError } from '../../core/errors.ts';
 import { copyRetryDelay } from '../../core/sent-copies/retry.ts';
 import type { ClaimedCopy, SentCopyQueue, SentMailbox, SentMailboxes } from './sent-copy-ports.ts';
 

@@ -1,5 +1,5 @@
 /** Templates in the API: /api/templates. */
-import type { ErrorCode } from '../../core/errors.ts';
+import type { ErrorCode } from '../../core/error-registry.ts';
 import { ONE_LINE_PATTERN } from '../../core/one-line.ts';
 import {
   MAX_TEMPLATE_BODY_CHARS,

@@ -2,7 +2,7 @@
  * An operation of the API, declared once: its path, its rights, how the account of what it touches is found, how the audit log names it, its
  * schemas, and what it does. Its route, the check of its input, its document and its entry in the audit log follow from it.
  */
-import type { ErrorCode } from '../../core/errors.ts';
+import type { ErrorCode } from '../../core/error-registry.ts';
 import type { Caller } from '../../core/keys/caller.ts';
 import type { Right } from '../../core/keys/rights.ts';
 import type { Fields } from '../../app/audit/record-act.ts';

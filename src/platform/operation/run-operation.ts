@@ -1,5 +1,6 @@
 /** Runs operations: audit(account → run). The rights of the caller were checked before the body was read. */
-import { ServiceError, type ErrorCode } from '../../core/errors.ts';
+import type { ErrorCode } from '../../core/error-registry.ts';
+import { ServiceError } from '../../core/errors.ts';
 import type { Caller } from '../../core/keys/caller.ts';
 import { recordAct, type ActPorts, type HttpActor } from '../../app/audit/record-act.ts';
 import type {

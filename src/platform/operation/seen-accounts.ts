@@ -1,5 +1,6 @@
 /** The accounts that a caller sees, and those that a request names. */
-import { invalidRequest, ServiceError, type ErrorCode } from '../../core/errors.ts';
+import type { ErrorCode } from '../../core/error-registry.ts';
+import { invalidRequest, ServiceError } from '../../core/errors.ts';
 
 export interface AccountsPorts {
   readonly defaultAccountId: string;

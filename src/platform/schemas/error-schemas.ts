@@ -1,5 +1,5 @@
 /** The errors of an operation, for the OpenAPI document. */
-import { ERRORS, type ErrorCode } from '../../core/errors.ts';
+import { ERRORS, type ErrorCode } from '../../core/error-registry.ts';
 import { NewEmails } from './new-email.ts';
 import { Uuid } from './schemas.ts';
 
@@ -8,14 +8,23 @@ export const ErrorBody = {
   type: 'object',
   title: 'Error',
   additionalProperties: false,
-  required: ['error', 'code'],
+  required: ['error', 'message', 'code', 'request_id', 'doc'],
   properties: {
     error: { type: 'string', minLength: 1, description: 'German text for people; may be reworded.' },
+    message: { type: 'string', minLength: 1, description: 'The same in English.' },
+    field: {
+      title: 'ErrorField',
+      type: 'string',
+      description:
+        'What is wrong: a JSON Pointer into the body (RFC 6901), such as `/attachments/0/filename`, or the name of a parameter or ' +
+        'header. Absent when it is not one field.',
+    },
     code: {
       title: 'ErrorCode',
       type: 'string',
       pattern: '^[a-z0-9_]+$',
-      description: 'Stable code for programs. Each response lists its codes; new codes may be added.',
+      description:
+        'Stable code for programs. `x-error-codes` of an operation lists its codes; new codes may be added.',
     },
     details: {
       type: 'string',
@@ -30,6 +39,8 @@ export const ErrorBody = {
         'may have been created.',
     },
     new_emails: NewEmails,
+    request_id: { title: 'RequestId', type: 'string', description: 'The value of `X-Request-Id`.' },
+    doc: { title: 'ErrorDoc', type: 'string', description: 'Path of the page about the code.' },
   },
 } as const;
 
@@ -57,6 +68,14 @@ const LOGIN_ERRORS: readonly ErrorCode[] = [
   'database_unavailable',
 ];
 
+/** Codes that the introduction of the document lists, since any operation may answer with them, or any that needs the secret or a key. */
+export const SHARED_CODES: ReadonlySet<ErrorCode> = new Set([
+  ...COMMON_ERRORS,
+  ...LOGIN_ERRORS,
+  'unauthorized',
+  'forbidden_right',
+]);
+
 /** Header field of every answer with status 429 or 503. */
 export const RETRY_AFTER = {
   'Retry-After': { type: 'integer', minimum: 1, description: 'In seconds.' },
@@ -78,7 +97,7 @@ const HEADERS: Readonly<Record<number, object>> = {
   503: RETRY_AFTER,
 };
 
-/** The `response` entries of the errors of one operation, grouped by status; document/examples.ts adds an example to each. */
+/** The `response` entries of the errors of one operation, grouped by status; the document has one answer for each status, see document/error-answers.ts. */
 export function errorResponses(...codes: readonly ErrorCode[]): Record<number, object> {
   return codes.includes('unauthorized')
     ? anyKeyErrorResponses(...codes, 'forbidden_right')
@@ -99,10 +118,9 @@ export function anyKeyErrorResponses(...codes: readonly ErrorCode[]): Record<num
 }
 
 export function errorResponse(status: number, codes: readonly ErrorCode[]): object {
-  const isWaiting = status !== 409 || codes.some((code) => ERRORS[code].temporary);
   return {
     description: `Codes: ${codes.map((code) => `\`${code}\``).join(', ')}.`,
-    ...(HEADERS[status] !== undefined && isWaiting ? { headers: HEADERS[status] } : {}),
+    ...(HEADERS[status] !== undefined ? { headers: HEADERS[status] } : {}),
     content: {
       'application/json': {
         schema: { allOf: [ErrorBody, { type: 'object', properties: { code: { enum: codes } } }] },

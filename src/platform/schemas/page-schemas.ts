@@ -1,6 +1,6 @@
 /** The common parameters and answers of all paginated lists. */
 import type { PageRequest } from '../../app/base/paging.ts';
-import type { ErrorCode } from '../../core/errors.ts';
+import type { ErrorCode } from '../../core/error-registry.ts';
 import { MAX_QUERY_CHARS, type SearchParts } from '../../core/search/query.ts';
 
 const DEFAULT_PAGE_LIMIT = 50;

@@ -1756,6 +1756,7 @@ export interface components {
             service: "email-worker-api";
             timestamp: components["schemas"]["Timestamp"];
         };
+        ErrorField: string;
         ErrorCode: string;
         /** Format: uuid */
         Uuid: string;
@@ -1778,10 +1779,16 @@ export interface components {
             preview: string;
             date: components["schemas"]["Timestamp"];
         };
+        RequestId: string;
+        ErrorDoc: string;
         Error: {
             /** @description German text for people; may be reworded. */
             error: string;
-            /** @description Stable code for programs. Each response lists its codes; new codes may be added. */
+            /** @description The same in English. */
+            message: string;
+            /** @description What is wrong: a JSON Pointer into the body (RFC 6901), such as `/attachments/0/filename`, or the name of a parameter or header. Absent when it is not one field. */
+            field?: components["schemas"]["ErrorField"];
+            /** @description Stable code for programs. `x-error-codes` of an operation lists its codes; new codes may be added. */
             code: components["schemas"]["ErrorCode"];
             /** @description After a failed send: the reply of the mail server or the network error, in English. With `events_expired`: the id of the event to continue after. */
             details?: string;
@@ -1789,6 +1796,10 @@ export interface components {
             id?: components["schemas"]["Uuid"];
             /** @description Of `thread_has_moved_on`: the emails that were recorded after the one in `if_newest`, the oldest first; the last ones, when there are more. To send all the same, name the last one in `if_newest`. */
             new_emails?: components["schemas"]["NewEmail"][];
+            /** @description The value of `X-Request-Id`. */
+            request_id: components["schemas"]["RequestId"];
+            /** @description Path of the page about the code. */
+            doc: components["schemas"]["ErrorDoc"];
         };
         Checks: {
             [key: string]: "ok" | "away";
@@ -1804,6 +1815,12 @@ export interface components {
         };
         NotReady: {
             error: string;
+            /** @description The same in English. */
+            message: string;
+            /** @description The value of `X-Request-Id`. */
+            request_id: components["schemas"]["RequestId"];
+            /** @description Path of the page about the code. */
+            doc: components["schemas"]["ErrorDoc"];
             /** @enum {string} */
             code: "not_ready" | "clock_skewed" | "shutting_down";
             /** @enum {string} */
@@ -2513,7 +2530,11 @@ export interface components {
             http_status: number;
             /** @description German text for people; may be reworded. */
             error: string;
-            /** @description Stable code for programs. Each response lists its codes; new codes may be added. */
+            /** @description The same in English. */
+            message: string;
+            /** @description What is wrong: a JSON Pointer into the body (RFC 6901), such as `/attachments/0/filename`, or the name of a parameter or header. Absent when it is not one field. */
+            field?: components["schemas"]["ErrorField"];
+            /** @description Stable code for programs. `x-error-codes` of an operation lists its codes; new codes may be added. */
             code: components["schemas"]["ErrorCode"];
             /** @description After a failed send: the reply of the mail server or the network error, in English. With `events_expired`: the id of the event to continue after. */
             details?: string;
@@ -2521,6 +2542,10 @@ export interface components {
             id?: components["schemas"]["Uuid"];
             /** @description Of `thread_has_moved_on`: the emails that were recorded after the one in `if_newest`, the oldest first; the last ones, when there are more. To send all the same, name the last one in `if_newest`. */
             new_emails?: components["schemas"]["NewEmail"][];
+            /** @description The value of `X-Request-Id`. */
+            request_id: components["schemas"]["RequestId"];
+            /** @description Path of the page about the code. */
+            doc: components["schemas"]["ErrorDoc"];
         };
         BatchAnswer: {
             /** @description One result for each email, in the order of the request. */
@@ -4287,877 +4312,304 @@ export interface components {
         BrowserSessions: {
             sessions: components["schemas"]["BrowserSession"][];
         };
-        InvalidRequestOrUnknownHeaderOrUnknownParameterError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "invalid_request" | "unknown_header" | "unknown_parameter";
-        };
-        InvalidRequestOrInvalidUuidOrUnknownHeaderOrUnknownParameterError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "invalid_request" | "invalid_uuid" | "unknown_header" | "unknown_parameter";
-        };
-        ContentMissingOrInternalError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "content_missing" | "internal_error";
-        };
-        DatabaseUnavailableOrShuttingDownOrStorageMismatchOrStorageUnavailableError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "database_unavailable" | "shutting_down" | "storage_mismatch" | "storage_unavailable";
-        };
-        OpenSession400Error: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "duplicate_field" | "invalid_json" | "invalid_request" | "unknown_field" | "unknown_header" | "unknown_parameter";
-        };
-        CrossSiteRequestError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "cross_site_request";
-        };
-        RequestTimeoutError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "request_timeout";
-        };
-        PayloadTooLargeError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "payload_too_large";
-        };
-        UnsupportedContentEncodingOrUnsupportedMediaTypeError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "unsupported_content_encoding" | "unsupported_media_type";
-        };
-        DatabaseUnavailableOrShuttingDownError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "database_unavailable" | "shutting_down";
-        };
-        UnknownHeaderOrUnknownParameterError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "unknown_header" | "unknown_parameter";
-        };
-        InternalError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "internal_error";
-        };
-        InvalidUuidOrUnknownHeaderOrUnknownParameterError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "invalid_uuid" | "unknown_header" | "unknown_parameter";
-        };
-        ListThreads400Error: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "invalid_cursor" | "invalid_request" | "invalid_uuid" | "unknown_account" | "unknown_header" | "unknown_parameter";
-        };
-        MarkThreadRead400Error: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "duplicate_field" | "invalid_json" | "invalid_request" | "invalid_uuid" | "unknown_field" | "unknown_header" | "unknown_parameter";
-        };
-        GetThreadPage400Error: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "invalid_cursor" | "invalid_request" | "invalid_uuid" | "unknown_header" | "unknown_parameter";
-        };
-        ReplyToEmail400Error: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "duplicate_field" | "header_injection" | "header_not_allowed" | "invalid_address" | "invalid_base64" | "invalid_content_id" | "invalid_content_type" | "invalid_filename" | "invalid_idempotency_key" | "invalid_json" | "invalid_lane" | "invalid_list" | "invalid_request" | "invalid_send_at" | "invalid_tag" | "invalid_text" | "invalid_uuid" | "metadata_too_large" | "missing_body" | "missing_recipient_or_subject" | "one_recipient_expected" | "template_empty" | "template_invalid" | "template_too_complex" | "template_variable_missing" | "too_many_recipients" | "unknown_account" | "unknown_field" | "unknown_header" | "unknown_parameter" | "unsubscribe_unavailable" | "variables_too_large";
-        };
-        CreateDraft400Error: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "duplicate_field" | "header_injection" | "header_not_allowed" | "invalid_base64" | "invalid_filename" | "invalid_json" | "invalid_lane" | "invalid_list" | "invalid_message_id" | "invalid_request" | "invalid_send_at" | "invalid_tag" | "invalid_text" | "invalid_uuid" | "metadata_too_large" | "unknown_account" | "unknown_field" | "unknown_header" | "unknown_parameter" | "variables_too_large";
-        };
-        ErasePerson400Error: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "duplicate_field" | "header_injection" | "invalid_address" | "invalid_json" | "invalid_request" | "invalid_uuid" | "unknown_field" | "unknown_header" | "unknown_parameter";
-        };
-        InvalidRequestOrUnknownAccountOrUnknownHeaderOrUnknownParameterError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "invalid_request" | "unknown_account" | "unknown_header" | "unknown_parameter";
-        };
-        CrossSiteRequestOrForbiddenRightError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "cross_site_request" | "forbidden_right";
-        };
-        ListTemplates400Error: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "invalid_cursor" | "invalid_request" | "unknown_account" | "unknown_header" | "unknown_parameter";
-        };
-        InvalidCursorOrInvalidRequestOrUnknownHeaderOrUnknownParameterError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "invalid_cursor" | "invalid_request" | "unknown_header" | "unknown_parameter";
-        };
-        CreateWebhook400Error: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "duplicate_field" | "invalid_json" | "invalid_request" | "invalid_uuid" | "invalid_webhook_header" | "invalid_webhook_url" | "unknown_account" | "unknown_field" | "unknown_header" | "unknown_parameter" | "webhook_address_refused";
-        };
-        CrossSiteRequestOrForbiddenAccountOrForbiddenRightError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "cross_site_request" | "forbidden_account" | "forbidden_right";
-        };
     };
     responses: {
-        /** @description Codes: `internal_error`. */
-        InternalError: {
+        /** @description Bad Request. */
+        BadRequest: {
             headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["InternalError"];
+                /**
+                 * @example {
+                 *       "error": "Ungültige E-Mail-Adresse in to: ann@",
+                 *       "message": "Invalid email address in to: ann@",
+                 *       "field": "/to",
+                 *       "code": "invalid_address",
+                 *       "request_id": "0199d3a4-5b18-7e09-8c4d-2a91f6b07d35",
+                 *       "doc": "/api/docs/errors#invalid_address"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Codes: `shutting_down`. */
-        ShuttingDownError: {
+        /** @description Internal Server Error. */
+        ServerError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": "Die E-Mail konnte nicht gesendet werden.",
+                 *       "message": "The email could not be sent.",
+                 *       "details": "550 5.7.1 refused",
+                 *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                 *       "code": "send_failed",
+                 *       "request_id": "0199d3a4-5b18-7e09-8c4d-2a91f6b07d35",
+                 *       "doc": "/api/docs/errors#send_failed"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Service Unavailable. */
+        Unavailable: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
-                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "shutting_down";
-                };
+                /**
+                 * @example {
+                 *       "error": "Die Datenbank ist derzeit nicht erreichbar.",
+                 *       "message": "The database cannot be reached at present.",
+                 *       "code": "database_unavailable",
+                 *       "request_id": "0199d3a4-5b18-7e09-8c4d-2a91f6b07d35",
+                 *       "doc": "/api/docs/errors#database_unavailable"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Codes: `unauthorized`. */
-        UnauthorizedError: {
+        /** @description Not Found. */
+        NotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": "Die E-Mail wurde nicht gefunden.",
+                 *       "message": "The email was not found.",
+                 *       "code": "email_not_found",
+                 *       "request_id": "0199d3a4-5b18-7e09-8c4d-2a91f6b07d35",
+                 *       "doc": "/api/docs/errors#email_not_found"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Unauthorized. */
+        Unauthorized: {
             headers: {
                 "WWW-Authenticate": components["headers"]["WWWAuthenticate"];
-                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "unauthorized";
-                };
+                /**
+                 * @example {
+                 *       "error": "Das Zugangsgeheimnis fehlt oder ist falsch.",
+                 *       "message": "The secret is missing or wrong.",
+                 *       "code": "unauthorized",
+                 *       "request_id": "0199d3a4-5b18-7e09-8c4d-2a91f6b07d35",
+                 *       "doc": "/api/docs/errors#unauthorized"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Codes: `cross_site_request`. */
-        CrossSiteRequestError: {
+        /** @description Forbidden. */
+        Forbidden: {
             headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["CrossSiteRequestError"];
+                /**
+                 * @example {
+                 *       "error": "Dem Schlüssel fehlt das Recht send.",
+                 *       "message": "The key lacks the right send.",
+                 *       "code": "forbidden_right",
+                 *       "request_id": "0199d3a4-5b18-7e09-8c4d-2a91f6b07d35",
+                 *       "doc": "/api/docs/errors#forbidden_right"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Codes: `rate_limited`, `too_many_failed_logins`. */
-        RateLimitedOrTooManyFailedLoginsError: {
+        /** @description Request Timeout. */
+        RequestTimeout: {
             headers: {
-                "Retry-After": components["headers"]["RetryAfter"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "rate_limited" | "too_many_failed_logins";
-                };
+                /**
+                 * @example {
+                 *       "error": "Die Anfrage kam nicht rechtzeitig vollständig an.",
+                 *       "message": "The request did not arrive in full in time.",
+                 *       "code": "request_timeout",
+                 *       "request_id": "0199d3a4-5b18-7e09-8c4d-2a91f6b07d35",
+                 *       "doc": "/api/docs/errors#request_timeout"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Codes: `database_unavailable`, `shutting_down`. */
-        DatabaseUnavailableOrShuttingDownError: {
+        /** @description Payload Too Large. */
+        PayloadTooLarge: {
             headers: {
-                "Retry-After": components["headers"]["RetryAfter"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["DatabaseUnavailableOrShuttingDownError"];
+                /**
+                 * @example {
+                 *       "error": "Die Anfrage ist zu groß.",
+                 *       "message": "The request is too large.",
+                 *       "code": "payload_too_large",
+                 *       "request_id": "0199d3a4-5b18-7e09-8c4d-2a91f6b07d35",
+                 *       "doc": "/api/docs/errors#payload_too_large"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Codes: `request_timeout`. */
-        RequestTimeoutError: {
+        /** @description Unsupported Media Type. */
+        UnsupportedMediaType: {
             headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["RequestTimeoutError"];
+                /**
+                 * @example {
+                 *       "error": "Die Anfrage muss den Content-Type application/json haben.",
+                 *       "message": "The request must have the Content-Type application/json.",
+                 *       "code": "unsupported_media_type",
+                 *       "request_id": "0199d3a4-5b18-7e09-8c4d-2a91f6b07d35",
+                 *       "doc": "/api/docs/errors#unsupported_media_type"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Codes: `payload_too_large`. */
-        PayloadTooLargeError: {
-            headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["PayloadTooLargeError"];
-            };
-        };
-        /** @description Codes: `unsupported_content_encoding`, `unsupported_media_type`. */
-        UnsupportedContentEncodingOrUnsupportedMediaTypeError: {
-            headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            };
-        };
-        /** @description Codes: `cross_site_request`, `forbidden_right`. */
-        CrossSiteRequestOrForbiddenRightToReadError: {
-            headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["CrossSiteRequestOrForbiddenRightError"];
-            };
-        };
-        /** @description Codes: `thread_not_found`. */
-        ThreadNotFoundError: {
-            headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "thread_not_found";
-                };
-            };
-        };
-        /** @description Codes: `busy`, `database_unavailable`, `shutting_down`. */
-        BusyOrDatabaseUnavailableOrShuttingDownError: {
+        /** @description Too Many Requests. */
+        TooManyRequests: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "busy" | "database_unavailable" | "shutting_down";
-                };
+                /**
+                 * @example {
+                 *       "error": "Zu viele Anfragen. Bitte später erneut versuchen.",
+                 *       "message": "Too many requests. Try again later.",
+                 *       "code": "rate_limited",
+                 *       "request_id": "0199d3a4-5b18-7e09-8c4d-2a91f6b07d35",
+                 *       "doc": "/api/docs/errors#rate_limited"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Codes: `cross_site_request`, `forbidden_right`. */
-        CrossSiteRequestOrForbiddenRightToHandleError: {
+        /** @description Precondition Failed. */
+        PreconditionFailed: {
             headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["CrossSiteRequestOrForbiddenRightError"];
+                /**
+                 * @example {
+                 *       "error": "Die Datei entspricht nicht der Vorbedingung der Anfrage.",
+                 *       "message": "The file does not meet the precondition of the request.",
+                 *       "code": "precondition_failed",
+                 *       "request_id": "0199d3a4-5b18-7e09-8c4d-2a91f6b07d35",
+                 *       "doc": "/api/docs/errors#precondition_failed"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Codes: `commit_unknown`, `internal_error`. */
-        CommitUnknownOrInternalError: {
-            headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "commit_unknown" | "internal_error";
-                };
-            };
-        };
-        /** @description Codes: `cross_site_request`, `forbidden_right`. */
-        CrossSiteRequestOrForbiddenRightToOperateError: {
-            headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["CrossSiteRequestOrForbiddenRightError"];
-            };
-        };
-        /** @description Codes: `not_deletable`. */
-        NotDeletableError: {
-            headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "not_deletable";
-                };
-            };
-        };
-        /** @description Codes: `clock_in_doubt`, `clock_skewed`, `database_unavailable`, `shutting_down`, `storage_mismatch`, `storage_unavailable`. */
-        DeleteThread503Error: {
-            headers: {
-                "Retry-After": components["headers"]["RetryAfter"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "clock_in_doubt" | "clock_skewed" | "database_unavailable" | "shutting_down" | "storage_mismatch" | "storage_unavailable";
-                };
-            };
-        };
-        /** @description Codes: `cross_site_request`, `forbidden_right`. */
-        CrossSiteRequestOrForbiddenRightToSendError: {
-            headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["CrossSiteRequestOrForbiddenRightError"];
-            };
-        };
-        /** @description Codes: `idempotency_in_progress`, `idempotency_key_reused`, `thread_has_moved_on`. */
-        IdempotencyInProgressOrIdempotencyKeyReusedOrThreadHasMovedOnError: {
+        /** @description Conflict. */
+        Conflict: {
             headers: {
                 /** @description In seconds; only when the code is temporary. */
                 "Retry-After"?: number;
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "idempotency_in_progress" | "idempotency_key_reused" | "thread_has_moved_on";
-                };
+                /**
+                 * @example {
+                 *       "error": "Dieser Idempotency-Key wurde bereits für eine andere Anfrage verwendet.",
+                 *       "message": "This Idempotency-Key was used for another request.",
+                 *       "code": "idempotency_key_reused",
+                 *       "request_id": "0199d3a4-5b18-7e09-8c4d-2a91f6b07d35",
+                 *       "doc": "/api/docs/errors#idempotency_key_reused"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Codes: `email_deleted`. */
-        EmailDeletedError: {
+        /** @description Gone. */
+        Gone: {
             headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "email_deleted";
-                };
+                /**
+                 * @example {
+                 *       "error": "Die E-Mail, die mit diesem Idempotency-Key gesendet wurde, ist gelöscht. Sie wird nicht noch einmal gesendet.",
+                 *       "message": "The email that was sent with this Idempotency-Key is deleted. It is not sent again.",
+                 *       "code": "email_deleted",
+                 *       "request_id": "0199d3a4-5b18-7e09-8c4d-2a91f6b07d35",
+                 *       "doc": "/api/docs/errors#email_deleted"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Codes: `attachments_too_large`, `payload_too_large`. */
-        AttachmentsTooLargeOrPayloadTooLargeError: {
+        /** @description Unprocessable Entity. */
+        UnprocessableEntity: {
             headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "attachments_too_large" | "payload_too_large";
-                };
+                /**
+                 * @example {
+                 *       "error": "An ann@example.com wird nichts gesendet: Die Adresse hat sich von der Liste newsletter abgemeldet.",
+                 *       "message": "Nothing is sent to ann@example.com: the address has unsubscribed from the list newsletter.",
+                 *       "code": "recipient_unsubscribed",
+                 *       "request_id": "0199d3a4-5b18-7e09-8c4d-2a91f6b07d35",
+                 *       "doc": "/api/docs/errors#recipient_unsubscribed"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Codes: `recipient_suppressed`, `recipient_unsubscribed`. */
-        RecipientSuppressedOrRecipientUnsubscribedError: {
+        /** @description Precondition Required. */
+        PreconditionRequired: {
             headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "recipient_suppressed" | "recipient_unsubscribed";
-                };
+                /**
+                 * @example {
+                 *       "error": "If-Match muss die Version nennen, die geändert wird, wie \"3\".",
+                 *       "message": "If-Match must name the version that is changed, such as \"3\".",
+                 *       "code": "version_required",
+                 *       "request_id": "0199d3a4-5b18-7e09-8c4d-2a91f6b07d35",
+                 *       "doc": "/api/docs/errors#version_required"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Codes: `loop_suspected`, `rate_limited`, `too_many_failed_logins`. */
-        LoopSuspectedOrRateLimitedOrTooManyFailedLoginsError: {
-            headers: {
-                "Retry-After": components["headers"]["RetryAfter"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "loop_suspected" | "rate_limited" | "too_many_failed_logins";
-                };
-            };
-        };
-        /** @description Codes: `commit_unknown`, `content_missing`, `internal_error`, `send_deferred`, `send_failed`, `send_unknown`. */
-        SendEmail500Error: {
-            headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "commit_unknown" | "content_missing" | "internal_error" | "send_deferred" | "send_failed" | "send_unknown";
-                };
-            };
-        };
-        /** @description Codes: `busy`, `database_unavailable`, `disk_full`, `reading_unavailable`, `shutting_down`, `storage_mismatch`, `storage_unavailable`. */
-        SendEmail503Error: {
-            headers: {
-                "Retry-After": components["headers"]["RetryAfter"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "busy" | "database_unavailable" | "disk_full" | "reading_unavailable" | "shutting_down" | "storage_mismatch" | "storage_unavailable";
-                };
-            };
-        };
-        /** @description Codes: `attachment_not_found`, `email_not_found`, `template_not_found`, `thread_not_found`, `upload_not_found`. */
-        ReplyToEmail404Error: {
-            headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "attachment_not_found" | "email_not_found" | "template_not_found" | "thread_not_found" | "upload_not_found";
-                };
-            };
-        };
-        /** @description Codes: `email_not_found`. */
-        EmailNotFoundError: {
-            headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "email_not_found";
-                };
-            };
-        };
-        /** @description Codes: `database_unavailable`, `reading_unavailable`, `shutting_down`. */
-        DatabaseUnavailableOrReadingUnavailableOrShuttingDownError: {
-            headers: {
-                "Retry-After": components["headers"]["RetryAfter"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "database_unavailable" | "reading_unavailable" | "shutting_down";
-                };
-            };
-        };
-        /** @description Codes: `email_not_found`, `thread_not_found`. */
-        EmailNotFoundOrThreadNotFoundError: {
-            headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "email_not_found" | "thread_not_found";
-                };
-            };
-        };
-        /** @description Codes: `cross_site_request`, `forbidden_right`. */
-        CrossSiteRequestOrForbiddenRightToDraftError: {
-            headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["CrossSiteRequestOrForbiddenRightError"];
-            };
-        };
-        /** @description Codes: `busy`, `database_unavailable`, `disk_full`, `shutting_down`, `storage_mismatch`, `storage_unavailable`. */
-        CreateDraft503Error: {
-            headers: {
-                "Retry-After": components["headers"]["RetryAfter"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "busy" | "database_unavailable" | "disk_full" | "shutting_down" | "storage_mismatch" | "storage_unavailable";
-                };
-            };
-        };
-        /** @description Codes: `draft_not_found`. */
-        DraftNotFoundError: {
-            headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "draft_not_found";
-                };
-            };
-        };
-        /** @description Codes: `draft_being_sent`. */
-        DraftBeingSentError: {
-            headers: {
-                /** @description In seconds; only when the code is temporary. */
-                "Retry-After"?: number;
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "draft_being_sent";
-                };
-            };
-        };
-        /** @description Codes: `draft_changed`. */
-        DraftChangedError: {
-            headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "draft_changed";
-                };
-            };
-        };
-        /** @description Codes: `version_required`. */
-        VersionRequiredError: {
-            headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "version_required";
-                };
-            };
-        };
-        /** @description Codes: `content_missing`, `internal_error`. */
-        ContentMissingOrInternalError: {
-            headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ContentMissingOrInternalError"];
-            };
-        };
-        /** @description Codes: `precondition_failed`. */
-        PreconditionFailedError: {
-            headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "precondition_failed";
-                };
-            };
-        };
-        /** @description Codes: `range_not_satisfiable`. */
-        RangeNotSatisfiableError: {
+        /** @description Range Not Satisfiable. */
+        RangeNotSatisfiable: {
             headers: {
                 /** @description `bytes *\/` and the size of the file (RFC 9110 §14.4). */
                 "Content-Range"?: string;
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "range_not_satisfiable";
-                };
-            };
-        };
-        /** @description Codes: `database_unavailable`, `shutting_down`, `storage_mismatch`, `storage_unavailable`. */
-        DatabaseUnavailableOrShuttingDownOrStorageMismatchOrStorageUnavailableError: {
-            headers: {
-                "Retry-After": components["headers"]["RetryAfter"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["DatabaseUnavailableOrShuttingDownOrStorageMismatchOrStorageUnavailableError"];
-            };
-        };
-        /** @description Codes: `cross_site_request`, `forbidden_account`, `forbidden_right`. */
-        CrossSiteRequestOrForbiddenAccountOrForbiddenRightToAdminError: {
-            headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightError"];
-            };
-        };
-        /** @description Codes: `cross_site_request`, `forbidden_account`, `forbidden_right`. */
-        CrossSiteRequestOrForbiddenAccountOrForbiddenRightToReadError: {
-            headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightError"];
-            };
-        };
-        /** @description Codes: `variant_not_found`. */
-        VariantNotFoundError: {
-            headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "variant_not_found";
-                };
-            };
-        };
-        /** @description Codes: `events_expired`. */
-        EventsExpiredError: {
-            headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "events_expired";
-                };
-            };
-        };
-        /** @description Codes: `different_accounts`. */
-        DifferentAccountsError: {
-            headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "different_accounts";
-                };
-            };
-        };
-        /** @description Codes: `busy`, `database_unavailable`, `reading_unavailable`, `shutting_down`. */
-        BusyOrDatabaseUnavailableOrReadingUnavailableOrShuttingDownError: {
-            headers: {
-                "Retry-After": components["headers"]["RetryAfter"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "busy" | "database_unavailable" | "reading_unavailable" | "shutting_down";
-                };
-            };
-        };
-        /** @description Codes: `template_not_found`. */
-        TemplateNotFoundError: {
-            headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "template_not_found";
-                };
-            };
-        };
-        /** @description Codes: `template_changed`. */
-        TemplateChangedError: {
-            headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "template_changed";
-                };
-            };
-        };
-        /** @description Codes: `cross_site_request`, `forbidden_account`, `forbidden_right`. */
-        CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError: {
-            headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightError"];
-            };
-        };
-        /** @description Codes: `suppression_not_found`. */
-        SuppressionNotFoundError: {
-            headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "suppression_not_found";
-                };
-            };
-        };
-        /** @description Codes: `cross_site_request`, `forbidden_right`. */
-        CrossSiteRequestOrForbiddenRightToAdminError: {
-            headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["CrossSiteRequestOrForbiddenRightError"];
-            };
-        };
-        /** @description Codes: `webhook_not_found`. */
-        WebhookNotFoundError: {
-            headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "webhook_not_found";
-                };
-            };
-        };
-        /** @description Codes: `webhook_secret_unreadable`. */
-        WebhookSecretUnreadableError: {
-            headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "webhook_secret_unreadable";
-                };
-            };
-        };
-        /** @description Codes: `cross_site_request`, `forbidden_right`, `key_exceeds_caller`. */
-        CrossSiteRequestOrForbiddenRightToAdminOrKeyExceedsCallerError: {
-            headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "cross_site_request" | "forbidden_right" | "key_exceeds_caller";
-                };
-            };
-        };
-        /** @description Codes: `key_not_found`. */
-        KeyNotFoundError: {
-            headers: {
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "key_not_found";
-                };
+                /**
+                 * @example {
+                 *       "error": "Der angeforderte Bereich liegt außerhalb der Datei.",
+                 *       "message": "The requested range lies outside of the file.",
+                 *       "code": "range_not_satisfiable",
+                 *       "request_id": "0199d3a4-5b18-7e09-8c4d-2a91f6b07d35",
+                 *       "doc": "/api/docs/errors#range_not_satisfiable"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
             };
         };
     };
@@ -5205,8 +4657,6 @@ export interface components {
     };
     requestBodies: never;
     headers: {
-        /** @description The name of the request, in the log as well: the `X-Request-Id` of the caller when it is safe to repeat (letters, digits and `._:=+/@-`, at most 128), else a new one. */
-        XRequestId: string;
         /** @description In seconds. */
         RetryAfter: number;
         /** @description Bytes of this answer. */
@@ -5217,16 +4667,6 @@ export interface components {
         AcceptRanges: "bytes" | "none";
         /** @description RFC 6750 §3. */
         WWWAuthenticate: "Bearer";
-        /**
-         * @description The share of the caller, by draft-ietf-httpapi-ratelimit-headers-11: `"rate"`, requests within `w` seconds, and `"at-once"`, requests under way at the same time.
-         * @example "rate";q=6000;w=60, "at-once";q=32;qu="concurrent-requests"
-         */
-        RateLimitPolicy: string;
-        /**
-         * @description Remaining share: `r` requests; the full rate is available after `t` seconds without a request.
-         * @example "rate";r=5999;t=1, "at-once";r=31
-         */
-        RateLimit: string;
         /** @description Changes whenever the returned emails change. */
         ETag: string;
         /** @description A browser may store the response and revalidates it by the ETag. */
@@ -5256,7 +4696,6 @@ export interface operations {
             /** @description Alive. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5270,18 +4709,9 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
-            /** @description Codes: `invalid_request`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvalidRequestOrUnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getReadiness: {
@@ -5296,7 +4726,6 @@ export interface operations {
             /** @description All dependencies are available. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5313,28 +4742,21 @@ export interface operations {
                     "application/json": components["schemas"]["Readiness"];
                 };
             };
-            /** @description Codes: `invalid_request`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvalidRequestOrUnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            500: components["responses"]["InternalError"];
+            400: components["responses"]["BadRequest"];
+            500: components["responses"]["ServerError"];
             /** @description A dependency is unavailable, or the clock of this process differs from the database's by more than a minute. Codes: `not_ready`, `clock_skewed`, `shutting_down`. */
             503: {
                 headers: {
                     "Retry-After": components["headers"]["RetryAfter"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
                      *       "error": "Der Dienst ist nicht bereit: Ein benötigter Dienst ist nicht erreichbar.",
+                     *       "message": "The service is not ready: something that it needs cannot be reached.",
+                     *       "request_id": "0199d3a4-5b18-7e09-8c4d-2a91f6b07d35",
+                     *       "doc": "/api/docs/errors#not_ready",
                      *       "code": "not_ready",
                      *       "status": "not_ready",
                      *       "checks": {
@@ -5364,7 +4786,6 @@ export interface operations {
             /** @description The document. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5381,18 +4802,9 @@ export interface operations {
                     "application/json": components["schemas"]["OpenApiDocument"];
                 };
             };
-            /** @description Codes: `invalid_request`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvalidRequestOrUnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getImage: {
@@ -5418,7 +4830,6 @@ export interface operations {
                     "Content-Length": components["headers"]["ContentLength"];
                     "Content-Disposition": components["headers"]["ContentDisposition"];
                     "Accept-Ranges": components["headers"]["AcceptRanges"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5426,50 +4837,10 @@ export interface operations {
                     "image/*": string;
                 };
             };
-            /** @description Codes: `invalid_request`, `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvalidRequestOrInvalidUuidOrUnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            /** @description Codes: `image_not_found`. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "image_not_found";
-                    };
-                };
-            };
-            /** @description Codes: `content_missing`, `internal_error`. */
-            500: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ContentMissingOrInternalError"];
-                };
-            };
-            /** @description Codes: `database_unavailable`, `shutting_down`, `storage_mismatch`, `storage_unavailable`. */
-            503: {
-                headers: {
-                    "Retry-After": components["headers"]["RetryAfter"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DatabaseUnavailableOrShuttingDownOrStorageMismatchOrStorageUnavailableError"];
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getSession: {
@@ -5484,9 +4855,6 @@ export interface operations {
             /** @description The caller. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5512,34 +4880,12 @@ export interface operations {
                     "application/json": components["schemas"]["CurrentSession"];
                 };
             };
-            /** @description Codes: `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["UnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     openSession: {
@@ -5565,7 +4911,6 @@ export interface operations {
                 headers: {
                     /** @description `email_worker_session`, HttpOnly and SameSite=Strict. */
                     "Set-Cookie"?: string;
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5591,96 +4936,15 @@ export interface operations {
                     "application/json": components["schemas"]["CurrentSession"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OpenSession400Error"];
-                };
-            };
-            /** @description Codes: `login_failed`. */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWWAuthenticate"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "login_failed";
-                    };
-                };
-            };
-            /** @description Codes: `cross_site_request`. */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CrossSiteRequestError"];
-                };
-            };
-            /** @description Codes: `request_timeout`. */
-            408: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RequestTimeoutError"];
-                };
-            };
-            /** @description Codes: `payload_too_large`. */
-            413: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PayloadTooLargeError"];
-                };
-            };
-            /** @description Codes: `unsupported_content_encoding`, `unsupported_media_type`. */
-            415: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-                };
-            };
-            /** @description Codes: `too_many_failed_logins`. */
-            429: {
-                headers: {
-                    "Retry-After": components["headers"]["RetryAfter"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "too_many_failed_logins";
-                    };
-                };
-            };
-            500: components["responses"]["InternalError"];
-            /** @description Codes: `database_unavailable`, `shutting_down`. */
-            503: {
-                headers: {
-                    "Retry-After": components["headers"]["RetryAfter"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DatabaseUnavailableOrShuttingDownError"];
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     endSession: {
@@ -5695,9 +4959,6 @@ export interface operations {
             /** @description Logged out. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5709,37 +4970,15 @@ export interface operations {
                     "application/json": components["schemas"]["EndedSessions"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OpenSession400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestError"];
-            408: components["responses"]["RequestTimeoutError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getThread: {
@@ -5762,9 +5001,6 @@ export interface operations {
                 headers: {
                     ETag: components["headers"]["ETag"];
                     "Cache-Control": components["headers"]["CacheControl"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5810,42 +5046,17 @@ export interface operations {
                 headers: {
                     ETag: components["headers"]["ETag"];
                     "Cache-Control": components["headers"]["CacheControl"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Codes: `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvalidUuidOrUnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            404: components["responses"]["ThreadNotFoundError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listThreads: {
@@ -5901,9 +5112,6 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5964,34 +5172,12 @@ export interface operations {
                     "application/json": components["schemas"]["Threads"];
                 };
             };
-            /** @description Codes: `invalid_cursor`, `invalid_request`, `invalid_uuid`, `unknown_account`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListThreads400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     markThreadRead: {
@@ -6009,9 +5195,6 @@ export interface operations {
             /** @description Marked. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6024,27 +5207,16 @@ export interface operations {
                     "application/json": components["schemas"]["ThreadMark"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MarkThreadRead400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToHandleError"];
-            404: components["responses"]["ThreadNotFoundError"];
-            408: components["responses"]["RequestTimeoutError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["CommitUnknownOrInternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     markThreadUnread: {
@@ -6062,9 +5234,6 @@ export interface operations {
             /** @description Marked. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6077,27 +5246,16 @@ export interface operations {
                     "application/json": components["schemas"]["ThreadMark"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MarkThreadRead400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToHandleError"];
-            404: components["responses"]["ThreadNotFoundError"];
-            408: components["responses"]["RequestTimeoutError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["CommitUnknownOrInternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getThreadPage: {
@@ -6122,9 +5280,6 @@ export interface operations {
             /** @description The thread and a page of its emails. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6248,35 +5403,13 @@ export interface operations {
                     "application/json": components["schemas"]["ThreadPage"];
                 };
             };
-            /** @description Codes: `invalid_cursor`, `invalid_request`, `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["GetThreadPage400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            404: components["responses"]["ThreadNotFoundError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     deleteThread: {
@@ -6297,9 +5430,6 @@ export interface operations {
             /** @description Deleted. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6313,39 +5443,17 @@ export interface operations {
                     "application/json": components["schemas"]["DeletedEmails"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MarkThreadRead400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
-            404: components["responses"]["ThreadNotFoundError"];
-            408: components["responses"]["RequestTimeoutError"];
-            409: components["responses"]["NotDeletableError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DeleteThread503Error"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     changeThread: {
@@ -6379,9 +5487,6 @@ export interface operations {
             /** @description The updated record. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6423,56 +5528,17 @@ export interface operations {
                     "application/json": components["schemas"]["ThreadRecord"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `too_many_entries`, `unknown_assignee`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "duplicate_field" | "invalid_json" | "invalid_request" | "invalid_uuid" | "too_many_entries" | "unknown_assignee" | "unknown_field" | "unknown_header" | "unknown_parameter";
-                    };
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            404: components["responses"]["ThreadNotFoundError"];
-            408: components["responses"]["RequestTimeoutError"];
-            /** @description Codes: `thread_changed`. */
-            412: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "thread_changed";
-                    };
-                };
-            };
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     sendEmail: {
@@ -6520,9 +5586,6 @@ export interface operations {
             200: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6554,9 +5617,6 @@ export interface operations {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     Location: components["headers"]["Location"];
                     "Preference-Applied": components["headers"]["PreferenceApplied"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6575,9 +5635,6 @@ export interface operations {
             207: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6592,47 +5649,19 @@ export interface operations {
                     "application/json": components["schemas"]["Partial"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `template_empty`, `template_invalid`, `template_too_complex`, `template_variable_missing`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unknown_header`, `unknown_parameter`, `unsubscribe_unavailable`, `variables_too_large`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "duplicate_field" | "header_injection" | "header_not_allowed" | "invalid_address" | "invalid_base64" | "invalid_content_id" | "invalid_content_type" | "invalid_filename" | "invalid_idempotency_key" | "invalid_json" | "invalid_lane" | "invalid_list" | "invalid_message_id" | "invalid_request" | "invalid_send_at" | "invalid_tag" | "invalid_text" | "invalid_uuid" | "metadata_too_large" | "missing_body" | "missing_recipient_or_subject" | "one_recipient_expected" | "template_empty" | "template_invalid" | "template_too_complex" | "template_variable_missing" | "too_many_recipients" | "unknown_account" | "unknown_field" | "unknown_header" | "unknown_parameter" | "unsubscribe_unavailable" | "variables_too_large";
-                    };
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToSendError"];
-            /** @description Codes: `attachment_not_found`, `template_not_found`, `thread_not_found`, `upload_not_found`. */
-            404: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "attachment_not_found" | "template_not_found" | "thread_not_found" | "upload_not_found";
-                    };
-                };
-            };
-            408: components["responses"]["RequestTimeoutError"];
-            409: components["responses"]["IdempotencyInProgressOrIdempotencyKeyReusedOrThreadHasMovedOnError"];
-            410: components["responses"]["EmailDeletedError"];
-            413: components["responses"]["AttachmentsTooLargeOrPayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            422: components["responses"]["RecipientSuppressedOrRecipientUnsubscribedError"];
-            429: components["responses"]["LoopSuspectedOrRateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["SendEmail500Error"];
-            503: components["responses"]["SendEmail503Error"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            410: components["responses"]["Gone"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     sendBatch: {
@@ -6702,9 +5731,6 @@ export interface operations {
             200: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6722,7 +5748,11 @@ export interface operations {
                      *           "status": "error",
                      *           "http_status": 400,
                      *           "error": "Ungültige E-Mail-Adresse in to: ann@",
-                     *           "code": "invalid_address"
+                     *           "message": "Invalid email address in to: ann@",
+                     *           "field": "/to",
+                     *           "code": "invalid_address",
+                     *           "request_id": "0199d3a4-5b18-7e09-8c4d-2a91f6b07d35",
+                     *           "doc": "/api/docs/errors#invalid_address"
                      *         }
                      *       ]
                      *     }
@@ -6730,44 +5760,15 @@ export interface operations {
                     "application/json": components["schemas"]["BatchAnswer"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_idempotency_key`, `invalid_json`, `invalid_request`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "duplicate_field" | "invalid_idempotency_key" | "invalid_json" | "invalid_request" | "unknown_field" | "unknown_header" | "unknown_parameter";
-                    };
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToSendError"];
-            408: components["responses"]["RequestTimeoutError"];
-            413: components["responses"]["AttachmentsTooLargeOrPayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["CommitUnknownOrInternalError"];
-            /** @description Codes: `busy`, `database_unavailable`, `disk_full`, `shutting_down`. */
-            503: {
-                headers: {
-                    "Retry-After": components["headers"]["RetryAfter"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "busy" | "database_unavailable" | "disk_full" | "shutting_down";
-                    };
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     previewReply: {
@@ -6792,9 +5793,6 @@ export interface operations {
             /** @description Nothing was sent. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6822,35 +5820,13 @@ export interface operations {
                     "application/json": components["schemas"]["ReplyPreview"];
                 };
             };
-            /** @description Codes: `invalid_request`, `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvalidRequestOrInvalidUuidOrUnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            404: components["responses"]["EmailNotFoundError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrReadingUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     replyToEmail: {
@@ -6887,9 +5863,6 @@ export interface operations {
             200: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6910,9 +5883,6 @@ export interface operations {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     Location: components["headers"]["Location"];
                     "Preference-Applied": components["headers"]["PreferenceApplied"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6931,9 +5901,6 @@ export interface operations {
             207: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6948,30 +5915,19 @@ export interface operations {
                     "application/json": components["schemas"]["Partial"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `template_empty`, `template_invalid`, `template_too_complex`, `template_variable_missing`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unknown_header`, `unknown_parameter`, `unsubscribe_unavailable`, `variables_too_large`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ReplyToEmail400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            404: components["responses"]["ReplyToEmail404Error"];
-            408: components["responses"]["RequestTimeoutError"];
-            409: components["responses"]["IdempotencyInProgressOrIdempotencyKeyReusedOrThreadHasMovedOnError"];
-            410: components["responses"]["EmailDeletedError"];
-            413: components["responses"]["AttachmentsTooLargeOrPayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            422: components["responses"]["RecipientSuppressedOrRecipientUnsubscribedError"];
-            429: components["responses"]["LoopSuspectedOrRateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["SendEmail500Error"];
-            503: components["responses"]["SendEmail503Error"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            410: components["responses"]["Gone"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     replyToAll: {
@@ -7008,9 +5964,6 @@ export interface operations {
             200: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7031,9 +5984,6 @@ export interface operations {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     Location: components["headers"]["Location"];
                     "Preference-Applied": components["headers"]["PreferenceApplied"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7052,9 +6002,6 @@ export interface operations {
             207: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7069,30 +6016,19 @@ export interface operations {
                     "application/json": components["schemas"]["Partial"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `template_empty`, `template_invalid`, `template_too_complex`, `template_variable_missing`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unknown_header`, `unknown_parameter`, `unsubscribe_unavailable`, `variables_too_large`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ReplyToEmail400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            404: components["responses"]["ReplyToEmail404Error"];
-            408: components["responses"]["RequestTimeoutError"];
-            409: components["responses"]["IdempotencyInProgressOrIdempotencyKeyReusedOrThreadHasMovedOnError"];
-            410: components["responses"]["EmailDeletedError"];
-            413: components["responses"]["AttachmentsTooLargeOrPayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            422: components["responses"]["RecipientSuppressedOrRecipientUnsubscribedError"];
-            429: components["responses"]["LoopSuspectedOrRateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["SendEmail500Error"];
-            503: components["responses"]["SendEmail503Error"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            410: components["responses"]["Gone"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     forwardEmail: {
@@ -7130,9 +6066,6 @@ export interface operations {
             200: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7164,9 +6097,6 @@ export interface operations {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     Location: components["headers"]["Location"];
                     "Preference-Applied": components["headers"]["PreferenceApplied"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7185,9 +6115,6 @@ export interface operations {
             207: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7202,30 +6129,19 @@ export interface operations {
                     "application/json": components["schemas"]["Partial"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `template_empty`, `template_invalid`, `template_too_complex`, `template_variable_missing`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unknown_header`, `unknown_parameter`, `unsubscribe_unavailable`, `variables_too_large`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ReplyToEmail400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            404: components["responses"]["ReplyToEmail404Error"];
-            408: components["responses"]["RequestTimeoutError"];
-            409: components["responses"]["IdempotencyInProgressOrIdempotencyKeyReusedOrThreadHasMovedOnError"];
-            410: components["responses"]["EmailDeletedError"];
-            413: components["responses"]["AttachmentsTooLargeOrPayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            422: components["responses"]["RecipientSuppressedOrRecipientUnsubscribedError"];
-            429: components["responses"]["LoopSuspectedOrRateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["SendEmail500Error"];
-            503: components["responses"]["SendEmail503Error"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            410: components["responses"]["Gone"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     answerInvitation: {
@@ -7262,9 +6178,6 @@ export interface operations {
             200: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7285,9 +6198,6 @@ export interface operations {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     Location: components["headers"]["Location"];
                     "Preference-Applied": components["headers"]["PreferenceApplied"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7306,9 +6216,6 @@ export interface operations {
             207: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7323,77 +6230,19 @@ export interface operations {
                     "application/json": components["schemas"]["Partial"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_address`, `invalid_base64`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `unknown_account`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "duplicate_field" | "invalid_address" | "invalid_base64" | "invalid_idempotency_key" | "invalid_json" | "invalid_lane" | "invalid_request" | "invalid_send_at" | "invalid_tag" | "invalid_text" | "invalid_uuid" | "metadata_too_large" | "unknown_account" | "unknown_field" | "unknown_header" | "unknown_parameter";
-                    };
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            404: components["responses"]["EmailNotFoundOrThreadNotFoundError"];
-            408: components["responses"]["RequestTimeoutError"];
-            /** @description Codes: `idempotency_in_progress`, `idempotency_key_reused`, `invitation_cancelled`, `invitation_replaced`, `no_invitation`, `not_invited`, `organizer_not_sender`, `thread_has_moved_on`. */
-            409: {
-                headers: {
-                    /** @description In seconds; only when the code is temporary. */
-                    "Retry-After"?: number;
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "idempotency_in_progress" | "idempotency_key_reused" | "invitation_cancelled" | "invitation_replaced" | "no_invitation" | "not_invited" | "organizer_not_sender" | "thread_has_moved_on";
-                    };
-                };
-            };
-            410: components["responses"]["EmailDeletedError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            /** @description Codes: `recipient_suppressed`. */
-            422: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "recipient_suppressed";
-                    };
-                };
-            };
-            429: components["responses"]["LoopSuspectedOrRateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `commit_unknown`, `internal_error`, `send_deferred`, `send_failed`, `send_unknown`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "commit_unknown" | "internal_error" | "send_deferred" | "send_failed" | "send_unknown";
-                    };
-                };
-            };
-            503: components["responses"]["SendEmail503Error"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            410: components["responses"]["Gone"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listDrafts: {
@@ -7419,9 +6268,6 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7450,34 +6296,12 @@ export interface operations {
                     "application/json": components["schemas"]["Drafts"];
                 };
             };
-            /** @description Codes: `invalid_cursor`, `invalid_request`, `invalid_uuid`, `unknown_account`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListThreads400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToDraftError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     createDraft: {
@@ -7510,9 +6334,6 @@ export interface operations {
                 headers: {
                     /** @description The version in quotes, for `If-Match`. */
                     ETag?: string;
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7556,55 +6377,16 @@ export interface operations {
                     "application/json": components["schemas"]["Draft"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_base64`, `invalid_filename`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `unknown_account`, `unknown_field`, `unknown_header`, `unknown_parameter`, `variables_too_large`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CreateDraft400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToDraftError"];
-            /** @description Codes: `attachment_not_found`, `draft_file_not_found`, `upload_not_found`. */
-            404: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "attachment_not_found" | "draft_file_not_found" | "upload_not_found";
-                    };
-                };
-            };
-            408: components["responses"]["RequestTimeoutError"];
-            413: components["responses"]["AttachmentsTooLargeOrPayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `commit_unknown`, `content_missing`, `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "commit_unknown" | "content_missing" | "internal_error";
-                    };
-                };
-            };
-            503: components["responses"]["CreateDraft503Error"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getDraft: {
@@ -7624,9 +6406,6 @@ export interface operations {
                 headers: {
                     /** @description The version in quotes, for `If-Match`. */
                     ETag?: string;
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7670,35 +6449,13 @@ export interface operations {
                     "application/json": components["schemas"]["Draft"];
                 };
             };
-            /** @description Codes: `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvalidUuidOrUnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToDraftError"];
-            404: components["responses"]["DraftNotFoundError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     deleteDraft: {
@@ -7719,9 +6476,6 @@ export interface operations {
             /** @description Deleted. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7734,41 +6488,19 @@ export interface operations {
                     "application/json": components["schemas"]["DeletedDraft"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MarkThreadRead400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToDraftError"];
-            404: components["responses"]["DraftNotFoundError"];
-            408: components["responses"]["RequestTimeoutError"];
-            409: components["responses"]["DraftBeingSentError"];
-            412: components["responses"]["DraftChangedError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            428: components["responses"]["VersionRequiredError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DeleteThread503Error"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            428: components["responses"]["PreconditionRequired"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     changeDraft: {
@@ -7807,9 +6539,6 @@ export interface operations {
                 headers: {
                     /** @description The version in quotes, for `If-Match`. */
                     ETag?: string;
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7853,44 +6582,19 @@ export interface operations {
                     "application/json": components["schemas"]["Draft"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_base64`, `invalid_filename`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `unknown_account`, `unknown_field`, `unknown_header`, `unknown_parameter`, `variables_too_large`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CreateDraft400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToDraftError"];
-            /** @description Codes: `attachment_not_found`, `draft_file_not_found`, `draft_not_found`, `upload_not_found`. */
-            404: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "attachment_not_found" | "draft_file_not_found" | "draft_not_found" | "upload_not_found";
-                    };
-                };
-            };
-            408: components["responses"]["RequestTimeoutError"];
-            409: components["responses"]["DraftBeingSentError"];
-            412: components["responses"]["DraftChangedError"];
-            413: components["responses"]["AttachmentsTooLargeOrPayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            428: components["responses"]["VersionRequiredError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["ContentMissingOrInternalError"];
-            503: components["responses"]["CreateDraft503Error"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            428: components["responses"]["PreconditionRequired"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getDraftAttachment: {
@@ -7928,9 +6632,6 @@ export interface operations {
                     /** @description The SHA-256 of the whole file, in quotes. */
                     ETag?: string;
                     "Cache-Control": components["headers"]["CacheControl"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7948,9 +6649,6 @@ export interface operations {
                     ETag?: string;
                     "Cache-Control": components["headers"]["CacheControl"];
                     "Content-Range": components["headers"]["ContentRange"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7964,47 +6662,19 @@ export interface operations {
                     /** @description The SHA-256 of the whole file, in quotes. */
                     ETag?: string;
                     "Cache-Control": components["headers"]["CacheControl"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Codes: `invalid_request`, `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvalidRequestOrInvalidUuidOrUnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToDraftError"];
-            /** @description Codes: `draft_file_not_found`. */
-            404: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "draft_file_not_found";
-                    };
-                };
-            };
-            412: components["responses"]["PreconditionFailedError"];
-            416: components["responses"]["RangeNotSatisfiableError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["ContentMissingOrInternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownOrStorageMismatchOrStorageUnavailableError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            416: components["responses"]["RangeNotSatisfiable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     sendDraft: {
@@ -8037,9 +6707,6 @@ export interface operations {
             200: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8060,9 +6727,6 @@ export interface operations {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     Location: components["headers"]["Location"];
                     "Preference-Applied": components["headers"]["PreferenceApplied"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8081,9 +6745,6 @@ export interface operations {
             207: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8098,65 +6759,21 @@ export interface operations {
                     "application/json": components["schemas"]["Partial"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `template_empty`, `template_invalid`, `template_too_complex`, `template_variable_missing`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unknown_header`, `unknown_parameter`, `unsubscribe_unavailable`, `variables_too_large`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "duplicate_field" | "header_injection" | "header_not_allowed" | "invalid_address" | "invalid_content_id" | "invalid_content_type" | "invalid_filename" | "invalid_json" | "invalid_lane" | "invalid_list" | "invalid_message_id" | "invalid_request" | "invalid_send_at" | "invalid_tag" | "invalid_text" | "invalid_uuid" | "metadata_too_large" | "missing_body" | "missing_recipient_or_subject" | "one_recipient_expected" | "template_empty" | "template_invalid" | "template_too_complex" | "template_variable_missing" | "too_many_recipients" | "unknown_account" | "unknown_field" | "unknown_header" | "unknown_parameter" | "unsubscribe_unavailable" | "variables_too_large";
-                    };
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            /** @description Codes: `attachment_not_found`, `draft_not_found`, `email_not_found`, `template_not_found`, `thread_not_found`, `upload_not_found`. */
-            404: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "attachment_not_found" | "draft_not_found" | "email_not_found" | "template_not_found" | "thread_not_found" | "upload_not_found";
-                    };
-                };
-            };
-            408: components["responses"]["RequestTimeoutError"];
-            /** @description Codes: `draft_being_sent`, `idempotency_in_progress`, `thread_has_moved_on`. */
-            409: {
-                headers: {
-                    /** @description In seconds; only when the code is temporary. */
-                    "Retry-After"?: number;
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "draft_being_sent" | "idempotency_in_progress" | "thread_has_moved_on";
-                    };
-                };
-            };
-            410: components["responses"]["EmailDeletedError"];
-            412: components["responses"]["DraftChangedError"];
-            413: components["responses"]["AttachmentsTooLargeOrPayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            422: components["responses"]["RecipientSuppressedOrRecipientUnsubscribedError"];
-            428: components["responses"]["VersionRequiredError"];
-            429: components["responses"]["LoopSuspectedOrRateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["SendEmail500Error"];
-            503: components["responses"]["SendEmail503Error"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            410: components["responses"]["Gone"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            428: components["responses"]["PreconditionRequired"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listEmails: {
@@ -8214,9 +6831,6 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8272,37 +6886,12 @@ export interface operations {
                     "application/json": components["schemas"]["EmailListings"];
                 };
             };
-            /** @description Codes: `invalid_cursor`, `invalid_request`, `invalid_tag`, `invalid_uuid`, `unknown_account`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "invalid_cursor" | "invalid_request" | "invalid_tag" | "invalid_uuid" | "unknown_account" | "unknown_header" | "unknown_parameter";
-                    };
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getEmail: {
@@ -8320,9 +6909,6 @@ export interface operations {
             /** @description The email. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8440,35 +7026,13 @@ export interface operations {
                     "application/json": components["schemas"]["EmailDetail"];
                 };
             };
-            /** @description Codes: `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvalidUuidOrUnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            404: components["responses"]["EmailNotFoundError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     deleteEmail: {
@@ -8489,9 +7053,6 @@ export interface operations {
             /** @description Deleted. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8505,39 +7066,17 @@ export interface operations {
                     "application/json": components["schemas"]["DeletedEmails"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MarkThreadRead400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
-            404: components["responses"]["EmailNotFoundError"];
-            408: components["responses"]["RequestTimeoutError"];
-            409: components["responses"]["NotDeletableError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DeleteThread503Error"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     changeSend: {
@@ -8571,9 +7110,6 @@ export interface operations {
                 headers: {
                     /** @description Its `send_version` in quotes; none where it is taken already. */
                     ETag?: string;
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8674,76 +7210,20 @@ export interface operations {
                     "application/json": components["schemas"]["EmailDetail"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_json`, `invalid_request`, `invalid_send_at`, `invalid_text`, `invalid_uuid`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unknown_header`, `unknown_parameter`, `unsubscribe_unavailable`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "duplicate_field" | "header_injection" | "invalid_address" | "invalid_base64" | "invalid_content_id" | "invalid_content_type" | "invalid_filename" | "invalid_json" | "invalid_request" | "invalid_send_at" | "invalid_text" | "invalid_uuid" | "missing_body" | "missing_recipient_or_subject" | "one_recipient_expected" | "too_many_recipients" | "unknown_account" | "unknown_field" | "unknown_header" | "unknown_parameter" | "unsubscribe_unavailable";
-                    };
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            /** @description Codes: `attachment_not_found`, `email_not_found`, `upload_not_found`. */
-            404: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "attachment_not_found" | "email_not_found" | "upload_not_found";
-                    };
-                };
-            };
-            408: components["responses"]["RequestTimeoutError"];
-            /** @description Codes: `not_editable`, `thread_has_moved_on`. */
-            409: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "not_editable" | "thread_has_moved_on";
-                    };
-                };
-            };
-            /** @description Codes: `email_changed`. */
-            412: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "email_changed";
-                    };
-                };
-            };
-            413: components["responses"]["AttachmentsTooLargeOrPayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            422: components["responses"]["RecipientSuppressedOrRecipientUnsubscribedError"];
-            428: components["responses"]["VersionRequiredError"];
-            429: components["responses"]["LoopSuspectedOrRateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["ContentMissingOrInternalError"];
-            503: components["responses"]["SendEmail503Error"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            428: components["responses"]["PreconditionRequired"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     erasePerson: {
@@ -8771,9 +7251,6 @@ export interface operations {
             /** @description With `dry_run`: only counted. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8802,9 +7279,6 @@ export interface operations {
             /** @description The erasure was started. */
             202: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8834,41 +7308,16 @@ export interface operations {
                     "application/json": components["schemas"]["Erasure"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_address`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErasePerson400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToAdminError"];
-            408: components["responses"]["RequestTimeoutError"];
-            /** @description Codes: `own_address`. */
-            409: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "own_address";
-                    };
-                };
-            };
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["CommitUnknownOrInternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getErasure: {
@@ -8886,9 +7335,6 @@ export interface operations {
             /** @description The record. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8918,49 +7364,13 @@ export interface operations {
                     "application/json": components["schemas"]["Erasure"];
                 };
             };
-            /** @description Codes: `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvalidUuidOrUnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToAdminError"];
-            /** @description Codes: `erasure_not_found`. */
-            404: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "erasure_not_found";
-                    };
-                };
-            };
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     createUpload: {
@@ -8992,9 +7402,6 @@ export interface operations {
             /** @description Stored. */
             201: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9012,69 +7419,15 @@ export interface operations {
                     "application/json": components["schemas"]["Upload"];
                 };
             };
-            /** @description Codes: `content_digest_mismatch`, `invalid_content_digest`, `invalid_content_type`, `invalid_filename`, `invalid_request`, `unknown_account`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "content_digest_mismatch" | "invalid_content_digest" | "invalid_content_type" | "invalid_filename" | "invalid_request" | "unknown_account" | "unknown_header" | "unknown_parameter";
-                    };
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToDraftError"];
-            408: components["responses"]["RequestTimeoutError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            /** @description Codes: `file_expected`, `unsupported_content_encoding`, `unsupported_media_type`. */
-            415: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "file_expected" | "unsupported_content_encoding" | "unsupported_media_type";
-                    };
-                };
-            };
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            /** @description Codes: `busy`, `database_unavailable`, `disk_full`, `shutting_down`, `storage_mismatch`, `storage_unavailable`, `uploads_full`. */
-            503: {
-                headers: {
-                    "Retry-After": components["headers"]["RetryAfter"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "busy" | "database_unavailable" | "disk_full" | "shutting_down" | "storage_mismatch" | "storage_unavailable" | "uploads_full";
-                    };
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     receiveEmail: {
@@ -9109,9 +7462,6 @@ export interface operations {
             /** @description Recorded. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9126,62 +7476,15 @@ export interface operations {
                     "application/json": components["schemas"]["Received"];
                 };
             };
-            /** @description Codes: `invalid_request`, `unknown_account`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvalidRequestOrUnknownAccountOrUnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            /** @description Codes: `cross_site_request`, `forbidden_right`. */
-            403: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CrossSiteRequestOrForbiddenRightError"];
-                };
-            };
-            408: components["responses"]["RequestTimeoutError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            /** @description Codes: `message_expected`, `unsupported_content_encoding`, `unsupported_media_type`. */
-            415: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "message_expected" | "unsupported_content_encoding" | "unsupported_media_type";
-                    };
-                };
-            };
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["SendEmail503Error"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listCustomerEmails: {
@@ -9210,9 +7513,6 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9254,34 +7554,12 @@ export interface operations {
                     "application/json": components["schemas"]["CustomerEmails"];
                 };
             };
-            /** @description Codes: `invalid_cursor`, `invalid_request`, `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["GetThreadPage400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listAmbiguousEmails: {
@@ -9305,9 +7583,6 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9363,37 +7638,12 @@ export interface operations {
                     "application/json": components["schemas"]["EmailListings"];
                 };
             };
-            /** @description Codes: `header_injection`, `invalid_address`, `invalid_cursor`, `invalid_domain`, `invalid_request`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "header_injection" | "invalid_address" | "invalid_cursor" | "invalid_domain" | "invalid_request" | "unknown_header" | "unknown_parameter";
-                    };
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToReadError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getRawEmail: {
@@ -9414,9 +7664,6 @@ export interface operations {
                     "Content-Length": components["headers"]["ContentLength"];
                     "Content-Disposition": components["headers"]["ContentDisposition"];
                     "Accept-Ranges": components["headers"]["AcceptRanges"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9432,24 +7679,13 @@ export interface operations {
                     "message/rfc822": string;
                 };
             };
-            /** @description Codes: `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvalidUuidOrUnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            404: components["responses"]["EmailNotFoundError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["ContentMissingOrInternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownOrStorageMismatchOrStorageUnavailableError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getVariant: {
@@ -9469,9 +7705,6 @@ export interface operations {
             /** @description The variant. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9493,35 +7726,13 @@ export interface operations {
                     "application/json": components["schemas"]["VariantDetail"];
                 };
             };
-            /** @description Codes: `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvalidUuidOrUnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            404: components["responses"]["VariantNotFoundError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getRawVariant: {
@@ -9544,9 +7755,6 @@ export interface operations {
                     "Content-Length": components["headers"]["ContentLength"];
                     "Content-Disposition": components["headers"]["ContentDisposition"];
                     "Accept-Ranges": components["headers"]["AcceptRanges"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9562,24 +7770,13 @@ export interface operations {
                     "message/rfc822": string;
                 };
             };
-            /** @description Codes: `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvalidUuidOrUnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            404: components["responses"]["VariantNotFoundError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["ContentMissingOrInternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownOrStorageMismatchOrStorageUnavailableError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getSafeHtml: {
@@ -9602,9 +7799,6 @@ export interface operations {
             /** @description The HTML. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9644,35 +7838,13 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description Codes: `invalid_request`, `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvalidRequestOrInvalidUuidOrUnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            404: components["responses"]["EmailNotFoundError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrReadingUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listEvents: {
@@ -9705,9 +7877,6 @@ export interface operations {
             /** @description One page, or the stream. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9761,38 +7930,13 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            /** @description Codes: `invalid_request`, `invalid_uuid`, `unknown_account`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "invalid_request" | "invalid_uuid" | "unknown_account" | "unknown_header" | "unknown_parameter";
-                    };
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            410: components["responses"]["EventsExpiredError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            410: components["responses"]["Gone"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getLatestEvent: {
@@ -9807,9 +7951,6 @@ export interface operations {
             /** @description The position. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9821,34 +7962,12 @@ export interface operations {
                     "application/json": components["schemas"]["LatestEvent"];
                 };
             };
-            /** @description Codes: `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["UnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     countFolders: {
@@ -9868,9 +7987,6 @@ export interface operations {
             /** @description The counts. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9915,34 +8031,12 @@ export interface operations {
                     "application/json": components["schemas"]["Folders"];
                 };
             };
-            /** @description Codes: `invalid_request`, `unknown_account`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvalidRequestOrUnknownAccountOrUnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listAssignees: {
@@ -9960,9 +8054,6 @@ export interface operations {
             /** @description All of them. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9979,34 +8070,12 @@ export interface operations {
                     "application/json": components["schemas"]["Assignees"];
                 };
             };
-            /** @description Codes: `invalid_request`, `unknown_account`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvalidRequestOrUnknownAccountOrUnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     splitThread: {
@@ -10036,9 +8105,6 @@ export interface operations {
             /** @description The emails are in the new thread. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10053,42 +8119,17 @@ export interface operations {
                     "application/json": components["schemas"]["ThreadDecision"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MarkThreadRead400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
-            404: components["responses"]["EmailNotFoundOrThreadNotFoundError"];
-            408: components["responses"]["RequestTimeoutError"];
-            /** @description Codes: `different_accounts`, `email_not_in_thread`, `thread_would_be_empty`. */
-            409: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "different_accounts" | "email_not_in_thread" | "thread_would_be_empty";
-                    };
-                };
-            };
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["CommitUnknownOrInternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     mergeThreads: {
@@ -10119,9 +8160,6 @@ export interface operations {
             /** @description The threads are merged. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10136,28 +8174,17 @@ export interface operations {
                     "application/json": components["schemas"]["ThreadDecision"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MarkThreadRead400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
-            404: components["responses"]["ThreadNotFoundError"];
-            408: components["responses"]["RequestTimeoutError"];
-            409: components["responses"]["DifferentAccountsError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["CommitUnknownOrInternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     moveEmails: {
@@ -10187,9 +8214,6 @@ export interface operations {
             /** @description The emails are in this thread. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10204,28 +8228,17 @@ export interface operations {
                     "application/json": components["schemas"]["ThreadDecision"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MarkThreadRead400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
-            404: components["responses"]["EmailNotFoundOrThreadNotFoundError"];
-            408: components["responses"]["RequestTimeoutError"];
-            409: components["responses"]["DifferentAccountsError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["CommitUnknownOrInternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listTemplates: {
@@ -10247,9 +8260,6 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10272,34 +8282,12 @@ export interface operations {
                     "application/json": components["schemas"]["Templates"];
                 };
             };
-            /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_account`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListTemplates400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     createTemplate: {
@@ -10327,9 +8315,6 @@ export interface operations {
                 headers: {
                     /** @description The newest version in quotes, for `If-Match`. */
                     ETag?: string;
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10354,29 +8339,15 @@ export interface operations {
                     "application/json": components["schemas"]["Template"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_json`, `invalid_request`, `invalid_text`, `missing_body`, `template_invalid`, `template_too_complex`, `unknown_account`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "duplicate_field" | "header_injection" | "invalid_json" | "invalid_request" | "invalid_text" | "missing_body" | "template_invalid" | "template_too_complex" | "unknown_account" | "unknown_field" | "unknown_header" | "unknown_parameter";
-                    };
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
-            408: components["responses"]["RequestTimeoutError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["CommitUnknownOrInternalError"];
-            503: components["responses"]["BusyOrDatabaseUnavailableOrReadingUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getTemplate: {
@@ -10399,9 +8370,6 @@ export interface operations {
                 headers: {
                     /** @description The newest version in quotes, for `If-Match`. */
                     ETag?: string;
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10426,35 +8394,13 @@ export interface operations {
                     "application/json": components["schemas"]["Template"];
                 };
             };
-            /** @description Codes: `invalid_request`, `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvalidRequestOrInvalidUuidOrUnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            404: components["responses"]["TemplateNotFoundError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     deleteTemplate: {
@@ -10475,9 +8421,6 @@ export interface operations {
             /** @description Deleted. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10490,40 +8433,18 @@ export interface operations {
                     "application/json": components["schemas"]["DeletedTemplate"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MarkThreadRead400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError"];
-            404: components["responses"]["TemplateNotFoundError"];
-            408: components["responses"]["RequestTimeoutError"];
-            412: components["responses"]["TemplateChangedError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            428: components["responses"]["VersionRequiredError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            428: components["responses"]["PreconditionRequired"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     changeTemplate: {
@@ -10555,9 +8476,6 @@ export interface operations {
                 headers: {
                     /** @description The newest version in quotes, for `If-Match`. */
                     ETag?: string;
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10582,43 +8500,18 @@ export interface operations {
                     "application/json": components["schemas"]["Template"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_json`, `invalid_request`, `invalid_text`, `invalid_uuid`, `missing_body`, `template_invalid`, `template_too_complex`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "duplicate_field" | "header_injection" | "invalid_json" | "invalid_request" | "invalid_text" | "invalid_uuid" | "missing_body" | "template_invalid" | "template_too_complex" | "unknown_field" | "unknown_header" | "unknown_parameter";
-                    };
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToReadError"];
-            404: components["responses"]["TemplateNotFoundError"];
-            408: components["responses"]["RequestTimeoutError"];
-            412: components["responses"]["TemplateChangedError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            428: components["responses"]["VersionRequiredError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["BusyOrDatabaseUnavailableOrReadingUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            428: components["responses"]["PreconditionRequired"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     previewTemplate: {
@@ -10650,9 +8543,6 @@ export interface operations {
             /** @description Subject and bodies. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10667,30 +8557,16 @@ export interface operations {
                     "application/json": components["schemas"]["TemplatePreview"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_json`, `invalid_request`, `invalid_text`, `invalid_uuid`, `template_empty`, `template_invalid`, `template_too_complex`, `template_variable_missing`, `unknown_field`, `unknown_header`, `unknown_parameter`, `variables_too_large`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "duplicate_field" | "header_injection" | "invalid_json" | "invalid_request" | "invalid_text" | "invalid_uuid" | "template_empty" | "template_invalid" | "template_too_complex" | "template_variable_missing" | "unknown_field" | "unknown_header" | "unknown_parameter" | "variables_too_large";
-                    };
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            404: components["responses"]["TemplateNotFoundError"];
-            408: components["responses"]["RequestTimeoutError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["CommitUnknownOrInternalError"];
-            503: components["responses"]["BusyOrDatabaseUnavailableOrReadingUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     cancelSend: {
@@ -10708,9 +8584,6 @@ export interface operations {
             /** @description Not sent any more. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10723,42 +8596,17 @@ export interface operations {
                     "application/json": components["schemas"]["SendState"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MarkThreadRead400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToSendError"];
-            404: components["responses"]["EmailNotFoundError"];
-            408: components["responses"]["RequestTimeoutError"];
-            /** @description Codes: `not_cancellable`. */
-            409: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "not_cancellable";
-                    };
-                };
-            };
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["CommitUnknownOrInternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     retrySend: {
@@ -10776,9 +8624,6 @@ export interface operations {
             /** @description Queued for an immediate attempt. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10791,42 +8636,17 @@ export interface operations {
                     "application/json": components["schemas"]["SendState"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MarkThreadRead400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToSendError"];
-            404: components["responses"]["EmailNotFoundError"];
-            408: components["responses"]["RequestTimeoutError"];
-            /** @description Codes: `not_retryable`. */
-            409: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "not_retryable";
-                    };
-                };
-            };
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["CommitUnknownOrInternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     resolveSend: {
@@ -10853,9 +8673,6 @@ export interface operations {
             /** @description Decided. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10868,42 +8685,17 @@ export interface operations {
                     "application/json": components["schemas"]["SendState"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MarkThreadRead400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
-            404: components["responses"]["EmailNotFoundError"];
-            408: components["responses"]["RequestTimeoutError"];
-            /** @description Codes: `not_unknown`. */
-            409: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "not_unknown";
-                    };
-                };
-            };
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["CommitUnknownOrInternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getRetention: {
@@ -10918,9 +8710,6 @@ export interface operations {
             /** @description Emails that are due. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10946,34 +8735,12 @@ export interface operations {
                     "application/json": components["schemas"]["Retention"];
                 };
             };
-            /** @description Codes: `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["UnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     confirmRetention: {
@@ -11000,9 +8767,6 @@ export interface operations {
             /** @description Confirmed; with `dry_run` nothing was. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11028,26 +8792,15 @@ export interface operations {
                     "application/json": components["schemas"]["Retention"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OpenSession400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError"];
-            408: components["responses"]["RequestTimeoutError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["CommitUnknownOrInternalError"];
-            503: components["responses"]["DeleteThread503Error"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getClock: {
@@ -11062,9 +8815,6 @@ export interface operations {
             /** @description Both clocks. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11082,34 +8832,12 @@ export interface operations {
                     "application/json": components["schemas"]["Clock"];
                 };
             };
-            /** @description Codes: `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["UnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     confirmClock: {
@@ -11124,9 +8852,6 @@ export interface operations {
             /** @description The clock is trusted. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11144,26 +8869,15 @@ export interface operations {
                     "application/json": components["schemas"]["Clock"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OpenSession400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError"];
-            408: components["responses"]["RequestTimeoutError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["CommitUnknownOrInternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listSuppressions: {
@@ -11187,9 +8901,6 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11213,37 +8924,12 @@ export interface operations {
                     "application/json": components["schemas"]["Suppressions"];
                 };
             };
-            /** @description Codes: `header_injection`, `invalid_address`, `invalid_cursor`, `invalid_request`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "header_injection" | "invalid_address" | "invalid_cursor" | "invalid_request" | "unknown_header" | "unknown_parameter";
-                    };
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToReadError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getSuppression: {
@@ -11261,9 +8947,6 @@ export interface operations {
             /** @description The entry. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11282,38 +8965,13 @@ export interface operations {
                     "application/json": components["schemas"]["Suppression"];
                 };
             };
-            /** @description Codes: `header_injection`, `invalid_address`, `invalid_request`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "header_injection" | "invalid_address" | "invalid_request" | "unknown_header" | "unknown_parameter";
-                    };
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToReadError"];
-            404: components["responses"]["SuppressionNotFoundError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     suppress: {
@@ -11340,9 +8998,6 @@ export interface operations {
             /** @description The entry. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11361,40 +9016,15 @@ export interface operations {
                     "application/json": components["schemas"]["Suppression"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_address`, `invalid_json`, `invalid_request`, `invalid_text`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "duplicate_field" | "header_injection" | "invalid_address" | "invalid_json" | "invalid_request" | "invalid_text" | "unknown_field" | "unknown_header" | "unknown_parameter";
-                    };
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToReadError"];
-            408: components["responses"]["RequestTimeoutError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     liftSuppression: {
@@ -11412,9 +9042,6 @@ export interface operations {
             /** @description Not on the list any more. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11427,41 +9054,16 @@ export interface operations {
                     "application/json": components["schemas"]["LiftedSuppression"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_address`, `invalid_json`, `invalid_request`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "duplicate_field" | "header_injection" | "invalid_address" | "invalid_json" | "invalid_request" | "unknown_field" | "unknown_header" | "unknown_parameter";
-                    };
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError"];
-            404: components["responses"]["SuppressionNotFoundError"];
-            408: components["responses"]["RequestTimeoutError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listUnsubscribes: {
@@ -11487,9 +9089,6 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11511,37 +9110,12 @@ export interface operations {
                     "application/json": components["schemas"]["Unsubscribes"];
                 };
             };
-            /** @description Codes: `header_injection`, `invalid_address`, `invalid_cursor`, `invalid_request`, `unknown_account`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "header_injection" | "invalid_address" | "invalid_cursor" | "invalid_request" | "unknown_account" | "unknown_header" | "unknown_parameter";
-                    };
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     removeUnsubscribe: {
@@ -11559,9 +9133,6 @@ export interface operations {
             /** @description The removed entry. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11578,52 +9149,16 @@ export interface operations {
                     "application/json": components["schemas"]["Unsubscribe"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MarkThreadRead400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            /** @description Codes: `unsubscribe_not_found`. */
-            404: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "unsubscribe_not_found";
-                    };
-                };
-            };
-            408: components["responses"]["RequestTimeoutError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listAccounts: {
@@ -11638,9 +9173,6 @@ export interface operations {
             /** @description The complete list. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11691,34 +9223,12 @@ export interface operations {
                     "application/json": components["schemas"]["Accounts"];
                 };
             };
-            /** @description Codes: `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["UnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listQuarantine: {
@@ -11740,9 +9250,6 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11775,34 +9282,12 @@ export interface operations {
                     "application/json": components["schemas"]["Quarantine"];
                 };
             };
-            /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_account`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListTemplates400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     retryQuarantined: {
@@ -11820,9 +9305,6 @@ export interface operations {
             /** @description Scheduled for an immediate attempt. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11850,41 +9332,16 @@ export interface operations {
                     "application/json": components["schemas"]["QuarantinedMessage"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MarkThreadRead400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            /** @description Codes: `quarantined_not_found`. */
-            404: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "quarantined_not_found";
-                    };
-                };
-            };
-            408: components["responses"]["RequestTimeoutError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["CommitUnknownOrInternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     retrySentCopy: {
@@ -11902,9 +9359,6 @@ export interface operations {
             /** @description Scheduled for an immediate attempt. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11920,42 +9374,17 @@ export interface operations {
                     "application/json": components["schemas"]["SentCopy"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MarkThreadRead400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            404: components["responses"]["EmailNotFoundError"];
-            408: components["responses"]["RequestTimeoutError"];
-            /** @description Codes: `no_sent_copy_to_retry`. */
-            409: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "no_sent_copy_to_retry";
-                    };
-                };
-            };
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["CommitUnknownOrInternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listCustomers: {
@@ -11977,9 +9406,6 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11999,34 +9425,12 @@ export interface operations {
                     "application/json": components["schemas"]["Customers"];
                 };
             };
-            /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvalidCursorOrInvalidRequestOrUnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getCustomer: {
@@ -12044,9 +9448,6 @@ export interface operations {
             /** @description The customer. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12077,34 +9478,12 @@ export interface operations {
                     "application/json": components["schemas"]["Customer"];
                 };
             };
-            /** @description Codes: `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvalidUuidOrUnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getCustomerAddresses: {
@@ -12122,9 +9501,6 @@ export interface operations {
             /** @description The registered data. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12149,34 +9525,12 @@ export interface operations {
                     "application/json": components["schemas"]["CustomerRegistration"];
                 };
             };
-            /** @description Codes: `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvalidUuidOrUnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToReadError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     putCustomerAddresses: {
@@ -12210,9 +9564,6 @@ export interface operations {
             /** @description Registered; past mail is linked. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12248,40 +9599,15 @@ export interface operations {
                     "application/json": components["schemas"]["CustomerRegistered"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_address`, `invalid_domain`, `invalid_json`, `invalid_request`, `invalid_uuid`, `list_incomplete`, `public_domain`, `too_many_entries`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "duplicate_field" | "header_injection" | "invalid_address" | "invalid_domain" | "invalid_json" | "invalid_request" | "invalid_uuid" | "list_incomplete" | "public_domain" | "too_many_entries" | "unknown_field" | "unknown_header" | "unknown_parameter";
-                    };
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToReadError"];
-            408: components["responses"]["RequestTimeoutError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     addCustomerAddress: {
@@ -12308,9 +9634,6 @@ export interface operations {
             /** @description Registered; past mail is linked. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12346,26 +9669,15 @@ export interface operations {
                     "application/json": components["schemas"]["CustomerRegistered"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_address`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErasePerson400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError"];
-            408: components["responses"]["RequestTimeoutError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["CommitUnknownOrInternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     removeCustomerAddress: {
@@ -12385,9 +9697,6 @@ export interface operations {
             /** @description Removed, and past mail is linked. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12423,37 +9732,15 @@ export interface operations {
                     "application/json": components["schemas"]["CustomerRegistered"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_address`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErasePerson400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError"];
-            408: components["responses"]["RequestTimeoutError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listAmbiguousClaims: {
@@ -12473,9 +9760,6 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12499,34 +9783,12 @@ export interface operations {
                     "application/json": components["schemas"]["AmbiguousClaims"];
                 };
             };
-            /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvalidCursorOrInvalidRequestOrUnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToReadError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     completeAddresses: {
@@ -12548,9 +9810,6 @@ export interface operations {
             /** @description The best matches. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12562,34 +9821,12 @@ export interface operations {
                     "application/json": components["schemas"]["KnownAddresses"];
                 };
             };
-            /** @description Codes: `invalid_request`, `unknown_account`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvalidRequestOrUnknownAccountOrUnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listWebhooks: {
@@ -12609,9 +9846,6 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12652,34 +9886,12 @@ export interface operations {
                     "application/json": components["schemas"]["Webhooks"];
                 };
             };
-            /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvalidCursorOrInvalidRequestOrUnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     createWebhook: {
@@ -12717,9 +9929,6 @@ export interface operations {
             /** @description Created, with its secret. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12758,42 +9967,17 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookWithSecret"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `invalid_webhook_header`, `invalid_webhook_url`, `unknown_account`, `unknown_field`, `unknown_header`, `unknown_parameter`, `webhook_address_refused`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CreateWebhook400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToAdminError"];
-            408: components["responses"]["RequestTimeoutError"];
-            /** @description Codes: `too_many_webhooks`. */
-            409: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "too_many_webhooks";
-                    };
-                };
-            };
-            410: components["responses"]["EventsExpiredError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["CommitUnknownOrInternalError"];
-            503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            410: components["responses"]["Gone"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getWebhook: {
@@ -12811,9 +9995,6 @@ export interface operations {
             /** @description The webhook. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12849,35 +10030,13 @@ export interface operations {
                     "application/json": components["schemas"]["Webhook"];
                 };
             };
-            /** @description Codes: `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvalidUuidOrUnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
-            404: components["responses"]["WebhookNotFoundError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     deleteWebhook: {
@@ -12895,9 +10054,6 @@ export interface operations {
             /** @description Deleted. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12910,38 +10066,16 @@ export interface operations {
                     "application/json": components["schemas"]["DeletedWebhook"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MarkThreadRead400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToAdminError"];
-            404: components["responses"]["WebhookNotFoundError"];
-            408: components["responses"]["RequestTimeoutError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     changeWebhook: {
@@ -12981,9 +10115,6 @@ export interface operations {
             /** @description As it is now. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13019,39 +10150,17 @@ export interface operations {
                     "application/json": components["schemas"]["Webhook"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `invalid_webhook_header`, `invalid_webhook_url`, `unknown_account`, `unknown_field`, `unknown_header`, `unknown_parameter`, `webhook_address_refused`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CreateWebhook400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToAdminError"];
-            404: components["responses"]["WebhookNotFoundError"];
-            408: components["responses"]["RequestTimeoutError"];
-            409: components["responses"]["WebhookSecretUnreadableError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     pauseWebhook: {
@@ -13069,9 +10178,6 @@ export interface operations {
             /** @description Paused. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13107,27 +10213,16 @@ export interface operations {
                     "application/json": components["schemas"]["Webhook"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MarkThreadRead400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
-            404: components["responses"]["WebhookNotFoundError"];
-            408: components["responses"]["RequestTimeoutError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["CommitUnknownOrInternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     resumeWebhook: {
@@ -13145,9 +10240,6 @@ export interface operations {
             /** @description Active. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13183,28 +10275,17 @@ export interface operations {
                     "application/json": components["schemas"]["Webhook"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MarkThreadRead400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
-            404: components["responses"]["WebhookNotFoundError"];
-            408: components["responses"]["RequestTimeoutError"];
-            410: components["responses"]["EventsExpiredError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["CommitUnknownOrInternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            410: components["responses"]["Gone"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     replayWebhook: {
@@ -13231,9 +10312,6 @@ export interface operations {
             /** @description Moved. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13269,28 +10347,17 @@ export interface operations {
                     "application/json": components["schemas"]["Webhook"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MarkThreadRead400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
-            404: components["responses"]["WebhookNotFoundError"];
-            408: components["responses"]["RequestTimeoutError"];
-            410: components["responses"]["EventsExpiredError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["CommitUnknownOrInternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            410: components["responses"]["Gone"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     rotateWebhookSecret: {
@@ -13317,9 +10384,6 @@ export interface operations {
             /** @description The new secret. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13358,27 +10422,16 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookWithSecret"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MarkThreadRead400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToAdminError"];
-            404: components["responses"]["WebhookNotFoundError"];
-            408: components["responses"]["RequestTimeoutError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["CommitUnknownOrInternalError"];
-            503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     testWebhook: {
@@ -13396,9 +10449,6 @@ export interface operations {
             /** @description The result. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13419,28 +10469,17 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookDelivery"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MarkThreadRead400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
-            404: components["responses"]["WebhookNotFoundError"];
-            408: components["responses"]["RequestTimeoutError"];
-            409: components["responses"]["WebhookSecretUnreadableError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["CommitUnknownOrInternalError"];
-            503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listWebhookDeliveries: {
@@ -13465,9 +10504,6 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13493,35 +10529,13 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookDeliveries"];
                 };
             };
-            /** @description Codes: `invalid_cursor`, `invalid_request`, `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["GetThreadPage400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
-            404: components["responses"]["WebhookNotFoundError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listKeys: {
@@ -13541,9 +10555,6 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13579,34 +10590,12 @@ export interface operations {
                     "application/json": components["schemas"]["Keys"];
                 };
             };
-            /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvalidCursorOrInvalidRequestOrUnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToAdminError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     createKey: {
@@ -13639,9 +10628,6 @@ export interface operations {
             /** @description Created, with its secret. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13675,44 +10661,16 @@ export interface operations {
                     "application/json": components["schemas"]["KeyWithSecret"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_account`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "duplicate_field" | "invalid_json" | "invalid_request" | "unknown_account" | "unknown_field" | "unknown_header" | "unknown_parameter";
-                    };
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToAdminOrKeyExceedsCallerError"];
-            408: components["responses"]["RequestTimeoutError"];
-            /** @description Codes: `too_many_keys`. */
-            409: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "too_many_keys";
-                    };
-                };
-            };
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["CommitUnknownOrInternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getKey: {
@@ -13730,9 +10688,6 @@ export interface operations {
             /** @description The key. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13763,35 +10718,13 @@ export interface operations {
                     "application/json": components["schemas"]["Key"];
                 };
             };
-            /** @description Codes: `invalid_request`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvalidRequestOrUnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToAdminError"];
-            404: components["responses"]["KeyNotFoundError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     revokeKey: {
@@ -13809,9 +10742,6 @@ export interface operations {
             /** @description Revoked. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13842,38 +10772,16 @@ export interface operations {
                     "application/json": components["schemas"]["Key"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OpenSession400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToAdminError"];
-            404: components["responses"]["KeyNotFoundError"];
-            408: components["responses"]["RequestTimeoutError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     changeKey: {
@@ -13901,9 +10809,6 @@ export interface operations {
             /** @description As it is now. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13934,38 +10839,16 @@ export interface operations {
                     "application/json": components["schemas"]["Key"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OpenSession400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToAdminOrKeyExceedsCallerError"];
-            404: components["responses"]["KeyNotFoundError"];
-            408: components["responses"]["RequestTimeoutError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     rotateKey: {
@@ -13992,9 +10875,6 @@ export interface operations {
             /** @description The key with its new secret. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14028,27 +10908,16 @@ export interface operations {
                     "application/json": components["schemas"]["KeyWithSecret"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OpenSession400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToAdminOrKeyExceedsCallerError"];
-            404: components["responses"]["KeyNotFoundError"];
-            408: components["responses"]["RequestTimeoutError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["CommitUnknownOrInternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listAudit: {
@@ -14076,9 +10945,6 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14115,34 +10981,12 @@ export interface operations {
                     "application/json": components["schemas"]["Audit"];
                 };
             };
-            /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvalidCursorOrInvalidRequestOrUnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToAdminError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getStatistics: {
@@ -14168,9 +11012,6 @@ export interface operations {
             /** @description The counts. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14217,34 +11058,12 @@ export interface operations {
                     "application/json": components["schemas"]["Statistics"];
                 };
             };
-            /** @description Codes: `invalid_request`, `unknown_account`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvalidRequestOrUnknownAccountOrUnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listImports: {
@@ -14262,9 +11081,6 @@ export interface operations {
             /** @description The imports. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14290,34 +11106,12 @@ export interface operations {
                     "application/json": components["schemas"]["Imports"];
                 };
             };
-            /** @description Codes: `invalid_request`, `unknown_account`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvalidRequestOrUnknownAccountOrUnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     explainPlacement: {
@@ -14335,9 +11129,6 @@ export interface operations {
             /** @description The reasons. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14379,35 +11170,13 @@ export interface operations {
                     "application/json": components["schemas"]["ExplainedPlacement"];
                 };
             };
-            /** @description Codes: `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvalidUuidOrUnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            404: components["responses"]["EmailNotFoundError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listRefusedMerges: {
@@ -14429,9 +11198,6 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14456,34 +11222,12 @@ export interface operations {
                     "application/json": components["schemas"]["RefusedMerges"];
                 };
             };
-            /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_account`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListTemplates400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getAttachment: {
@@ -14519,9 +11263,6 @@ export interface operations {
                     /** @description The SHA-256 of the whole file, in quotes. */
                     ETag?: string;
                     "Cache-Control": components["headers"]["CacheControl"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14539,9 +11280,6 @@ export interface operations {
                     ETag?: string;
                     "Cache-Control": components["headers"]["CacheControl"];
                     "Content-Range": components["headers"]["ContentRange"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14555,47 +11293,19 @@ export interface operations {
                     /** @description The SHA-256 of the whole file, in quotes. */
                     ETag?: string;
                     "Cache-Control": components["headers"]["CacheControl"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Codes: `invalid_request`, `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvalidRequestOrInvalidUuidOrUnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            /** @description Codes: `attachment_not_found`. */
-            404: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "attachment_not_found";
-                    };
-                };
-            };
-            412: components["responses"]["PreconditionFailedError"];
-            416: components["responses"]["RangeNotSatisfiableError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["ContentMissingOrInternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownOrStorageMismatchOrStorageUnavailableError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            416: components["responses"]["RangeNotSatisfiable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listSessions: {
@@ -14610,9 +11320,6 @@ export interface operations {
             /** @description The complete list. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14633,34 +11340,12 @@ export interface operations {
                     "application/json": components["schemas"]["BrowserSessions"];
                 };
             };
-            /** @description Codes: `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["UnknownHeaderOrUnknownParameterError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     endSessions: {
@@ -14675,9 +11360,6 @@ export interface operations {
             /** @description Logged out. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14689,37 +11371,15 @@ export interface operations {
                     "application/json": components["schemas"]["EndedSessions"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OpenSession400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestError"];
-            408: components["responses"]["RequestTimeoutError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     endOneSession: {
@@ -14737,9 +11397,6 @@ export interface operations {
             /** @description Logged out. */
             200: {
                 headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14751,52 +11408,16 @@ export interface operations {
                     "application/json": components["schemas"]["EndedSessions"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
-            400: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MarkThreadRead400Error"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestError"];
-            /** @description Codes: `session_not_found`. */
-            404: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "session_not_found";
-                    };
-                };
-            };
-            408: components["responses"]["RequestTimeoutError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`. */
-            500: {
-                headers: {
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
         };
     };
 }

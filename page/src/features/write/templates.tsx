@@ -14,6 +14,7 @@ import {
   TextField,
 } from 'react-aria-components';
 import { templatePreviewQuery, templateQuery, templatesQuery } from '../../api/queries.ts';
+import { reasonOf } from '../../api/failure.ts';
 import { useWords } from '../../i18n/index.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import '../../ui/field.css';
@@ -85,7 +86,7 @@ interface FillingProps {
 }
 
 function Filling({ template: { id, name }, onBack, onChoose }: FillingProps) {
-  const { text } = useWords();
+  const { text, language } = useWords();
   const [values, setValues] = useState<Readonly<Record<string, string>>>({});
   const template = useQuery(templateQuery(id));
   const asked = template.data?.variables ?? [];
@@ -115,7 +116,7 @@ function Filling({ template: { id, name }, onBack, onChoose }: FillingProps) {
       {problem !== null && (
         <p className="field-error" role="alert">
           {problem instanceof EmailWorkerError && problem.status === 400
-            ? problem.text
+            ? reasonOf(problem, language)
             : text.app.unreachable}
         </p>
       )}

@@ -14,6 +14,7 @@ import { client } from '../../api/client.ts';
 import { addressesQuery, keys } from '../../api/queries.ts';
 import type { Session } from '../../api/session.ts';
 import { refreshLists } from '../../api/live.ts';
+import { reasonOf } from '../../api/failure.ts';
 import { useWords } from '../../i18n/index.tsx';
 import { notify } from '../../ui/toast.tsx';
 import { trimEntries } from './addresses.ts';
@@ -84,7 +85,7 @@ const isRefused = (error: unknown, ...codes: readonly string[]): boolean =>
 
 export function useWriter(options: WriterOptions) {
   const { author, preview, draft, initial, onEnd, onTakenBack } = options;
-  const { text, format } = useWords();
+  const { text, format, language } = useWords();
   const queryClient = useQueryClient();
   const [state, setState] = useState<KeeperState>(draft === null ? 'idle' : 'saved');
   const [problem, setProblem] = useState<string | null>(null);
@@ -346,7 +347,7 @@ export function useWriter(options: WriterOptions) {
         options.onMovedOn();
         return;
       }
-      const reason = error instanceof EmailWorkerError ? error.text : '';
+      const reason = error instanceof EmailWorkerError ? reasonOf(error, language) : '';
       setProblem(
         isRefused(error, 'draft_changed') ? text.write.elsewhere : `${text.write.failed} ${reason}`.trim(),
       );

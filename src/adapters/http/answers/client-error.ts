@@ -2,8 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { invalidRequest, ServiceError, type ErrorCode } from '../../../core/errors.ts';
-import { toErrorJson } from './error-handler.ts';
+import type { ErrorCode } from '../../../core/error-registry.ts';
+import { invalidRequest, ServiceError } from '../../../core/errors.ts';
+import { toErrorJson } from './error-json.ts';
 import type { Handshakes } from '../connections/handshakes.ts';
 import type { LingeringClose } from '../connections/lingering-close.ts';
 
@@ -42,14 +43,15 @@ function toFailure(error: NodeJS.ErrnoException): ServiceError {
 }
 
 function formatAnswer(failure: ServiceError): string {
-  const body = JSON.stringify(toErrorJson(failure));
+  const id = randomUUID();
+  const body = JSON.stringify(toErrorJson(failure, { id }));
   return [
     `HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status] ?? ''}`,
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
     'X-Content-Type-Options: nosniff',
     'Cache-Control: no-store',
-    `X-Request-Id: ${randomUUID()}`,
+    `X-Request-Id: ${id}`,
     'Connection: close',
     '',
     body,

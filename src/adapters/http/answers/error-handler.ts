@@ -1,14 +1,15 @@
 /**
- * The outermost edge of HTTP: turns any thrown error into `{error, code}` and logs faults of ours, once. Internals (stack, cause, message
+ * The outermost edge of HTTP: turns any thrown error into the body of error-json.ts and logs faults of ours, once. Internals (stack, cause, message
  * of unknown errors) go to the log only.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from '../../../app/base/basics.ts';
-import { invalidRequest, ServiceError, type ErrorCode } from '../../../core/errors.ts';
+import type { ErrorCode } from '../../../core/error-registry.ts';
+import { invalidRequest, ServiceError } from '../../../core/errors.ts';
 import type { HttpLimits } from '../connections/limits.ts';
 import type { LingeringClose } from '../connections/lingering-close.ts';
-import { toNewEmailJson } from '../../../platform/schemas/new-email.ts';
 import { mayBeUnknown } from '../../../platform/schemas/unknown-outcome.ts';
+import { toErrorJson } from './error-json.ts';
 import { closeAfterAnswer, drainRest } from '../body/request-body.ts';
 import { setAnswerHeaders } from '../connections/security-headers.ts';
 
@@ -41,25 +42,6 @@ const STATIC_REFUSALS: Readonly<Record<number, () => ServiceError>> = {
   416: () => new ServiceError('range_not_satisfiable'),
 };
 
-/** An error body; `details` as specified for a failed send, and `id` of that send. */
-export interface ErrorJson {
-  readonly error: string;
-  readonly details?: string;
-  readonly id?: string;
-  readonly new_emails?: readonly object[];
-  readonly code: ErrorCode;
-}
-
-export function toErrorJson(error: ServiceError): ErrorJson {
-  return {
-    error: error.text,
-    ...(error.details === undefined ? {} : { details: error.details }),
-    ...(error.emailId === undefined ? {} : { id: error.emailId }),
-    ...(error.newEmails === undefined ? {} : { new_emails: error.newEmails.map(toNewEmailJson) }),
-    code: error.code,
-  };
-}
-
 /** Creates Fastify's error handler; it also handles errors that come before routing. */
 export function createErrorHandler(limits: HttpLimits, lingering: LingeringClose, logger: Logger) {
   return (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
@@ -80,7 +62,7 @@ export function createErrorHandler(limits: HttpLimits, lingering: LingeringClose
     reply
       .code(error.status)
       .header('content-type', 'application/json; charset=utf-8')
-      .send(JSON.stringify(toErrorJson(error)));
+      .send(JSON.stringify(toErrorJson(error, { id: request.id, schema: request.routeOptions.schema })));
   };
 }
 

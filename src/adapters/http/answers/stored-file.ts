@@ -3,7 +3,8 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { StoredAttachment } from '../../../app/emails/email-ports.ts';
-import { ServiceError, type ErrorCode } from '../../../core/errors.ts';
+import type { ErrorCode } from '../../../core/error-registry.ts';
+import { ServiceError } from '../../../core/errors.ts';
 import { parseByteRange } from './byte-range.ts';
 import type { HttpContext } from './context.ts';
 import { isMatched, isSameEntity, isUnchanged } from './entity-tag.ts';

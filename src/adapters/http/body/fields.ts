@@ -2,7 +2,8 @@
  * Reads fields of a JSON body in code, since no schema reports mistakes in a fixed order: each function throws the ServiceError of one
  * mistake, and names the field by its path.
  */
-import { invalidRequest, ServiceError, TYPE_TEXTS } from '../../../core/errors.ts';
+import { typeText } from '../../../core/error-words.ts';
+import { invalidRequest, ServiceError } from '../../../core/errors.ts';
 import { unknownName } from '../../../core/unknown-name.ts';
 import { UUID_PATTERN } from '../../../platform/schemas/schemas.ts';
 
@@ -61,5 +62,5 @@ export function isBlank(value: unknown): boolean {
 }
 
 export function wrongType(field: string, type: string): ServiceError {
-  return invalidRequest('wrong_type', { field, type: TYPE_TEXTS[type] ?? type });
+  return invalidRequest('wrong_type', { field, type: typeText(type) });
 }

@@ -1,7 +1,8 @@
 /** JSON bodies: the check of their headers, and the reading of small ones. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { preValidationAsyncHookHandler } from 'fastify';
-import { ServiceError, type ErrorCode } from '../../../core/errors.ts';
+import type { ErrorCode } from '../../../core/error-registry.ts';
+import { ServiceError } from '../../../core/errors.ts';
 import type { HttpLimits } from '../connections/limits.ts';
 import { readJsonWithLongStrings } from './json-long-strings.ts';
 import { refuseOtherTypes, type TypeSchema } from './json-types.ts';

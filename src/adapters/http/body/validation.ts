@@ -1,6 +1,7 @@
 /** Turns the first validation error of parameters or a body into our error, with a German text. */
 import type { FastifySchemaValidationError } from 'fastify';
-import { invalidRequest, ServiceError, TYPE_SEPARATOR, TYPE_TEXTS } from '../../../core/errors.ts';
+import { anyOfTexts, typeText, type Words } from '../../../core/error-words.ts';
+import { invalidRequest, ServiceError } from '../../../core/errors.ts';
 import { ONE_LINE_PATTERN, TRIMMED_LINE_PATTERN } from '../../../core/one-line.ts';
 import { unknownName } from '../../../core/unknown-name.ts';
 import { fieldPath } from '../../../core/storable-text.ts';
@@ -72,7 +73,6 @@ function unknownField({ instancePath, parentSchema }: ValidationError, name: str
 }
 
 /** The types that a value may have; that it may be null goes without saying. */
-export function toTypeText(types: readonly string[]): string {
-  const texts = types.filter((type) => type !== 'null').map((type) => TYPE_TEXTS[type] ?? type);
-  return texts.join(TYPE_SEPARATOR);
+export function toTypeText(types: readonly string[]): Words {
+  return anyOfTexts(types.filter((type) => type !== 'null').map(typeText));
 }

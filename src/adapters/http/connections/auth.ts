@@ -10,7 +10,8 @@ import type { KeyRing, ShownKey } from '../../../app/keys/key-ring.ts';
 import { createSecretHolders, createSecretMatcher } from '../../../app/keys/secret-holders.ts';
 import type { SessionUseCases } from '../../../app/sessions/use-cases.ts';
 import { nameAsker } from '../../../app/base/request-scope.ts';
-import { ServiceError, TYPE_SEPARATOR } from '../../../core/errors.ts';
+import { anyOfTexts } from '../../../core/error-words.ts';
+import { ServiceError } from '../../../core/errors.ts';
 import { parseApiKey } from '../../../core/keys/api-key.ts';
 import { keyIdOf as keyIdOfCaller, type Caller } from '../../../core/keys/caller.ts';
 import { allows, type Right } from '../../../core/keys/rights.ts';
@@ -165,7 +166,9 @@ function refuseRight(caller: Caller, missing: readonly Right[], access: AccessLo
   const [least] = missing;
   if (least === undefined) return undefined;
   access.noteRight(caller.author, least);
-  return new ServiceError('forbidden_right', { values: { right: missing.join(TYPE_SEPARATOR) } });
+  return new ServiceError('forbidden_right', {
+    values: { right: anyOfTexts(missing.map((right) => ({ de: right, en: right }))) },
+  });
 }
 
 /** The key id in the request's token, not verified; null when the token is not a key. */

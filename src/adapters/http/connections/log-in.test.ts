@@ -60,7 +60,7 @@ describe('an address with too many wrong secrets', () => {
     await failTooOften();
     const { status, headers, json } = await get('wrong');
     expect(status).toBe(429);
-    expect(json).toEqual({
+    expect(json).toMatchObject({
       error:
         'Zu viele Anfragen mit falschem Zugangsgeheimnis. Bitte später erneut versuchen; das richtige gilt jederzeit.',
       code: 'too_many_failed_logins',

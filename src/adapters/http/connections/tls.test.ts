@@ -122,7 +122,7 @@ describe('with a certificate', () => {
     await client.write(plain);
     const answer = Buffer.from(await client.closed(), 'latin1').toString();
     expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
-    expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toEqual({
+    expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({
       error:
         'Die Anfrage ist ungültig: Hier wird nur HTTPS gesprochen: Die Adresse muss mit https:// beginnen.',
       code: 'invalid_request',

@@ -105,7 +105,7 @@ describe('PUT /api/customer/{customerId}/addresses', () => {
     });
     const response = await put({ addresses: [], domains: ['acme.test', 'gmail.com', 'co.uk'] });
     expect(response.statusCode).toBe(400);
-    expect(response.json()).toEqual({
+    expect(response.json()).toMatchObject({
       error:
         'Öffentliche Domains gehören keinem Kunden und können nicht eingetragen werden: gmail.com, co.uk',
       code: 'public_domain',

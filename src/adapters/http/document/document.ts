@@ -113,7 +113,13 @@ async function buildPage(
     routePrefix: PAGE_PATH,
     staticCSP: PAGE_CSP,
     theme: { title: 'email-worker API' },
-    uiConfig: { url: DOCUMENT_PATH, docExpansion: 'list', deepLinking: true, validatorUrl: null },
+    uiConfig: {
+      url: DOCUMENT_PATH,
+      docExpansion: 'list',
+      deepLinking: true,
+      validatorUrl: null,
+      showExtensions: true,
+    },
   });
   await page.ready();
   return page;

@@ -1,5 +1,7 @@
 /** The people and things in the examples of the OpenAPI document: an offer that a sales account sent to a customer. */
 export const EMAIL = '0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47';
+/** Identifies a request in the log. */
+export const REQUEST = '0199d3a4-5b18-7e09-8c4d-2a91f6b07d35';
 export const REPLY = '0199d7c1-0a2b-7d44-8c11-7be05a9f6d20';
 /** The answer of the sales account to REPLY. */
 export const ANSWER = '0199db11-2f60-7a17-b5c3-4d8e90a6f172';

@@ -1,5 +1,6 @@
 /** Field values for the examples of the OpenAPI document. Together they tell one story; see example-story.ts. */
-import { ERRORS, PARTIAL_TEXT } from '../../../core/errors.ts';
+import { ERRORS } from '../../../core/error-registry.ts';
+import { PARTIAL_TEXT } from '../../../core/errors.ts';
 import {
   EMAIL,
   REPLY,
@@ -28,6 +29,7 @@ import {
   EVENT_ID,
   ANN,
   RAW_MESSAGE,
+  REQUEST,
 } from './example-story.ts';
 import { WRITING_VALUES } from './example-writing.ts';
 
@@ -495,9 +497,12 @@ export const EXAMPLE_VALUES: Readonly<Record<string, unknown>> = {
   // Answers about the service and about a send
   timestamp: LATER,
   message: PARTIAL_TEXT,
-  'Partial.error': ERRORS.database_unavailable.text,
+  'Partial.error': ERRORS.database_unavailable.text.de,
   checks: { database: 'ok', storage: 'ok', smtp: 'ok' },
-  'NotReady.error': ERRORS.not_ready.text,
+  'NotReady.error': ERRORS.not_ready.text.de,
+  'NotReady.message': ERRORS.not_ready.text.en,
+  'NotReady.request_id': REQUEST,
+  'NotReady.doc': '/api/docs/errors#not_ready',
   'NotReady.code': 'not_ready',
   'NotReady.checks': { database: 'ok', storage: 'away', smtp: 'ok' },
   'NotReady.reasons': { storage: 'storage_mismatch' },

@@ -1,5 +1,6 @@
 /** Example values for writing: sends, templates, drafts and replies. As in example-values.ts. */
 import { ServiceError } from '../../../core/errors.ts';
+import { toErrorJson } from '../answers/error-json.ts';
 import { ANN, DRAFT, EMAIL, LATER, REPLY, SENT_AT, TEMPLATE, THREAD } from './example-story.ts';
 
 const SEND = {
@@ -10,6 +11,11 @@ const SEND = {
   metadata: { order_id: 4711 },
   attachments: [{ filename: 'angebot.txt', content: 'SGFsbG8=', content_type: 'text/plain' }],
 };
+
+const { request_id: _ofRequest, ...REFUSED } = toErrorJson(
+  new ServiceError('invalid_address', { values: { field: 'to', value: 'ann@' } }),
+  { id: '', schema: { body: {} } },
+);
 
 export const WRITING_VALUES: Readonly<Record<string, unknown>> = {
   // Templates
@@ -121,8 +127,7 @@ export const WRITING_VALUES: Readonly<Record<string, unknown>> = {
     {
       status: 'error',
       http_status: 400,
-      error: new ServiceError('invalid_address', { values: { field: 'to', value: 'ann@' } }).text,
-      code: 'invalid_address',
+      ...REFUSED,
     },
   ],
 };

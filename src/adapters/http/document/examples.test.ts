@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AUTHORIZED, createTestHttpApp, type TestHttpApp } from '../../../../test/helpers/http-app.ts';
 import { createRecordingApplication } from '../../../../test/helpers/recording-application.ts';
-import { ERRORS } from '../../../core/errors.ts';
+import { ERRORS } from '../../../core/error-registry.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -68,23 +68,11 @@ const answersOf = ({ responses }: Operation) =>
   Object.entries(responses).map(([status, answer]) => ({ status, ...resolve(answer) }));
 
 const successesOf = (operation: Operation): readonly Media[] =>
-  answersOf(operation).flatMap(({ content }) =>
-    Object.values(content ?? {}).filter(({ example }) => example !== undefined),
-  );
-
-const errorsOf = (operation: Operation): readonly (readonly [code: string, value: Json])[] =>
-  answersOf(operation).flatMap(({ content }) =>
-    Object.entries(content?.['application/json']?.examples ?? {}).map(
-      ([code, { value }]) => [code, value] as const,
-    ),
-  );
+  answersOf(operation)
+    .filter(({ status }) => Number(status) < 400)
+    .flatMap(({ content }) => Object.values(content ?? {}).filter(({ example }) => example !== undefined));
 
 const bodyOf = ({ requestBody }: Operation): Media | undefined => requestBody?.content?.['application/json'];
-
-function fieldsOf(schema: Schema): readonly string[] {
-  const { properties = {}, anyOf = [] } = resolve(schema);
-  return [...Object.keys(properties), ...anyOf.flatMap(fieldsOf)];
-}
 
 interface Found {
   readonly title: string;
@@ -118,7 +106,7 @@ const allObjects = () =>
 const REGISTERED = Object.values(ERRORS).map(
   ({ text }) =>
     new RegExp(
-      `^${text
+      `^${text.de
         // Stands only in answers to real requests.
         .replace('{hint}', '')
         .split(/\{\w+\}/)
@@ -285,71 +273,3 @@ describe('an example of an answer', () => {
 
 const isEmail = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && 'message_id' in value;
-
-describe('an example of an error', () => {
-  it('is a German text of the registry with all its values', () => {
-    const wrong = operations.flatMap((operation) =>
-      errorsOf(operation).filter(([, { error }]) => !isRegistered(error)),
-    );
-    expect(wrong).toEqual([]);
-  });
-
-  it('of a send says what leads to its code', () => {
-    const details = new Map(
-      operations.flatMap(errorsOf).map(([code, value]) => [code, String(value['details'])]),
-    );
-    expect(details.get('send_failed')).toMatch(/^5\d\d 5\./);
-    expect(details.get('send_deferred')).toMatch(/^4\d\d 4\./);
-    expect(details.get('send_unknown')).not.toMatch(/^\d/);
-  });
-
-  it('says of a field of the body that it is repeated; of none, when the operation has none', () => {
-    const wrong = operations.flatMap((operation) => {
-      const text = new Map(errorsOf(operation)).get('duplicate_field')?.['error'];
-      const field = /^Das Feld (\S+) ist/.exec(String(text))?.[1];
-      const fields = fieldsOf(bodyOf(operation)?.schema ?? {});
-      const isRight = fields.length > 0 ? fields.includes(String(field)) : field === 'betreff';
-      return text === undefined || isRight ? [] : [`${operation.operationId}: ${String(text)}`];
-    });
-    expect(wrong).toEqual([]);
-  });
-
-  it('says the limit that the operation has', () => {
-    const said = operations.flatMap((operation) => {
-      const texts = errorsOf(operation).map(([, { error }]) => String(error));
-      const limit = texts.map((text) => /limit darf höchstens (\d+) sein/.exec(text)?.[1]).find(Boolean);
-      const parameter = operation.parameters?.map((one) => resolve(one)).find(({ name }) => name === 'limit');
-      const { maximum } = resolve(parameter?.schema ?? {});
-      return limit === undefined && maximum === undefined
-        ? []
-        : [{ operationId: operation.operationId, limit: Number(limit), maximum }];
-    });
-    expect(said.length).toBeGreaterThan(15);
-    expect(said.filter(({ limit, maximum }) => limit !== maximum)).toEqual([]);
-  });
-
-  it('names a right that the operation needs, and is there only where one is needed', () => {
-    const said = operations.flatMap((operation) => {
-      const text = new Map(errorsOf(operation)).get('forbidden_right')?.['error'];
-      const named = /^Dem Schlüssel fehlt das Recht (\w+)\.$/.exec(String(text))?.[1];
-      const needed = [...(operation['x-rights'] ?? []), ...(operation['x-any-right'] ?? [])];
-      return named === undefined && needed.length === 0
-        ? []
-        : [{ operationId: operation.operationId, named: String(named), needed }];
-    });
-    expect(new Set(said.map(({ named }) => named)).size).toBe(7);
-    expect(said.filter(({ named, needed }) => !needed.includes(named))).toEqual([]);
-  });
-
-  it('says how many entries the field may have', () => {
-    const said = operations.flatMap((operation) =>
-      errorsOf(operation).flatMap(([code, { error }]) =>
-        code === 'too_many_entries' ? [[operation.operationId, error]] : [],
-      ),
-    );
-    expect(said).toEqual([
-      ['changeThread', 'labels hat zu viele Einträge: höchstens 20 sind erlaubt.'],
-      ['putCustomerAddresses', 'addresses hat zu viele Einträge: höchstens 1000 sind erlaubt.'],
-    ]);
-  });
-});

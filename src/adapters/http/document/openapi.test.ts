@@ -1,19 +1,13 @@
-import { SendBody } from '../send/send-body.ts';
 import { readFile } from 'node:fs/promises';
 import { Compile } from 'typebox/schema';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AUTHORIZED, createTestHttpApp, type TestHttpApp } from '../../../../test/helpers/http-app.ts';
 import { createRecordingApplication } from '../../../../test/helpers/recording-application.ts';
-import { ERRORS, type ErrorCode } from '../../../core/errors.ts';
+import { ERRORS, type ErrorCode } from '../../../core/error-registry.ts';
+import { SHARED_CODES } from '../../../platform/schemas/error-schemas.ts';
 import { RIGHTS, type Right } from '../../../core/keys/rights.ts';
 
-type Example = Readonly<Record<string, unknown>>;
-type Content = Readonly<
-  Record<
-    string,
-    { readonly example?: unknown; readonly examples?: Readonly<Record<string, { value: Example }>> }
-  >
->;
+type Content = Readonly<Record<string, { readonly example?: unknown }>>;
 
 interface Operation {
   readonly summary?: string;
@@ -22,6 +16,7 @@ interface Operation {
   readonly security?: readonly object[];
   readonly 'x-rights'?: readonly Right[];
   readonly 'x-any-right'?: readonly Right[];
+  readonly 'x-error-codes'?: readonly ErrorCode[];
   readonly parameters?: readonly {
     readonly name: string;
     readonly example?: unknown;
@@ -216,24 +211,24 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('has an enum of the codes of each error answer, and an example of each code', () => {
-    const answers = operations().flatMap(({ responses }) => Object.entries(responses));
-    const errors = answers.filter(([, { description }]) => description.startsWith('Codes:'));
-    expect(errors.length).toBeGreaterThan(200);
-    for (const [status, { description, content }] of errors) {
-      const { schema, examples = {} } = Object(content?.['application/json']) as {
-        schema: { allOf: [{ required: string[] }, { properties: { code: { enum: ErrorCode[] } } }] };
-        examples?: Record<string, { value: Example }>;
-      };
-      const codes = schema.allOf[1].properties.code.enum;
-      expect(schema.allOf[0].required).toEqual(['error', 'code']);
-      expect(codes.length).toBeGreaterThan(0);
-      expect(new Set(codes.map((code) => ERRORS[code].status))).toEqual(new Set([Number(status)]));
-      expect(description).toBe(`Codes: ${codes.map((code) => `\`${code}\``).join(', ')}.`);
-      expect(Object.entries(examples).map(([name, { value }]) => [name, value['code']])).toEqual(
-        codes.map((code) => [code, code]),
-      );
+  it('lists the codes of each operation, and has one answer for each of their statuses', () => {
+    for (const operation of operations()) {
+      const codes = operation['x-error-codes'] ?? [];
+      expect(codes.filter((code) => SHARED_CODES.has(code))).toEqual([]);
+      const statuses = new Set(Object.keys(operation.responses).map(Number));
+      const unanswered = codes.filter((code) => !statuses.has(ERRORS[code].status));
+      expect([operation.operationId, unanswered]).toEqual([operation.operationId, []]);
     }
+    const listed = new Set(operations().flatMap((operation) => operation['x-error-codes'] ?? []));
+    expect(listed.size).toBeGreaterThan(90);
+    const { properties } = Object(document.components['schemas']?.['Error']) as { properties: object };
+    expect(Object.keys(properties)).toEqual(expect.arrayContaining(['message', 'field', 'doc']));
+  });
+
+  it('has no type for a list of codes, and is small', () => {
+    const names = Object.keys(document.components['schemas'] ?? {});
+    expect(names.filter((name) => /\d{3}Error|ErrorOr|Or[A-Z]\w+Error/.test(name))).toEqual([]);
+    expect(JSON.stringify(document).length).toBeLessThan(400_000);
   });
 
   it('has an example for each body and each answer, and each is valid', () => {
@@ -242,39 +237,10 @@ describe('the OpenAPI document', () => {
         Object.values(one?.content ?? {}).map((content) => ({ operationId, ...content })),
       ),
     );
-    for (const { operationId, example, examples, ...rest } of media) {
-      const values = examples === undefined ? [example] : Object.values(examples).map(({ value }) => value);
+    for (const { operationId, example, ...rest } of media) {
       const validator = Compile((rest as { schema: object }).schema);
-      for (const value of values) {
-        expect(value).toBeDefined();
-        expect([operationId, value, validator.Errors(value)[1]]).toEqual([operationId, value, []]);
-      }
-    }
-  });
-
-  it('names in the examples of errors only what the operation takes', () => {
-    const field = /^([a-z_]+|[a-z]+Id)(?:\[0\]\.\w+)? (?:ist keine|enthält|fehlt|hat|darf)/;
-    for (const operation of operations()) {
-      const body = operation.requestBody?.content['application/json'] as { schema?: { properties?: object } };
-      const takes = new Set([
-        ...(operation.parameters ?? []).map(({ name }) => name),
-        ...Object.keys(body?.schema?.properties ?? {}),
-        // The input is in `message`, or was stored there before.
-        ...((operation.operationId ?? '').endsWith('Draft') ? Object.keys(SendBody.properties) : []),
-        // The template produces it from the variables.
-        ...(operation.operationId === 'previewTemplate' ? ['subject'] : []),
-      ]);
-      const texts = Object.values(operation.responses)
-        .flatMap(({ content }) => Object.values(content?.['application/json']?.examples ?? {}))
-        .map(({ value }) => String(value['error']));
-      expect(texts.filter((text) => text.includes('{') || /^\s|\s\s|\b(?:in|von) : |: $/.test(text))).toEqual(
-        [],
-      );
-      const named = texts.flatMap((text) => field.exec(text)?.[1] ?? []);
-      expect([operation.operationId, named.filter((name) => !takes.has(name))]).toEqual([
-        operation.operationId,
-        [],
-      ]);
+      expect([operationId, typeof example]).not.toEqual([operationId, 'undefined']);
+      expect([operationId, example, validator.Errors(example)[1]]).toEqual([operationId, example, []]);
     }
   });
 
@@ -301,14 +267,9 @@ describe('the OpenAPI document', () => {
       .flatMap(({ responses }) => Object.values(responses))
       .flatMap((answer) => Object.entries(answer.headers ?? {}));
     expect(parameters.length).toBeGreaterThan(100);
-    expect(headers.length).toBeGreaterThan(100);
+    expect(headers.length).toBeGreaterThan(50);
     expect(parameters.filter((parameter) => !('description' in parameter))).toEqual([]);
     expect(headers.filter(([, header]) => !('description' in (header as object)))).toEqual([]);
-  });
-
-  it('says that every answer names its request', () => {
-    const answers = operations().flatMap(({ responses }) => Object.values(responses));
-    expect(answers.filter(({ headers }) => !Object.hasOwn(headers ?? {}, 'X-Request-Id'))).toEqual([]);
   });
 
   it('has no dangling references and no unused component', () => {

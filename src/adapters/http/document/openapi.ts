@@ -2,8 +2,9 @@
 import Fastify from 'fastify';
 import type { FastifySchema } from 'fastify';
 import { anyRightOf, rightsOf } from '../connections/rights.ts';
-import { operationsOf, shareComponents, type Paths } from './components.ts';
+import { shareComponents, type Paths } from './components.ts';
 import { addExamples } from './examples.ts';
+import { shortenErrors } from './error-answers.ts';
 import type { DocumentedRoute } from './route-table.ts';
 
 const DESCRIPTION = `Sends and receives email, records it and returns it by thread and by customer.
@@ -12,13 +13,18 @@ What an operation does not list is refused: query parameters with 400 \`unknown_
 with 400 \`unknown_header\` a header of a write that another operation lists (\`If-Match\`, \`Idempotency-Key\`,
 \`Prefer: respond-async\` and others), as well as \`If-None-Match\` and \`If-Unmodified-Since\`; of a read only \`If-Match\`.
 
-Every error is \`{"error": "<German text>", "code": "<stable code>"}\`. Besides the errors listed for each operation,
-any request may get 400 \`invalid_request\` (not valid HTTP, a badly encoded path, or a GET with a body), 400 \`invalid_text\` (NUL, or half of a
+Every error has \`error\` (German), \`message\` (English), a stable \`code\`, \`request_id\` and \`doc\`, the page about the code. Besides the codes listed for each
+operation (\`x-error-codes\`), any may get \`unknown_parameter\`, \`unknown_header\`, \`internal_error\` and \`shutting_down\`, and one that needs a
+secret \`unauthorized\`, \`forbidden_right\`, \`too_many_failed_logins\`, \`rate_limited\`, \`cross_site_request\` and \`database_unavailable\`.
+Any request may get 400 \`invalid_request\` (not valid HTTP, a badly encoded path, or a GET with a body), 400 \`invalid_text\` (NUL, or half of a
 surrogate pair, in a parameter or a field), 404 \`not_found\`, 405 \`method_not_allowed\` with \`Allow\`, 408 \`request_timeout\`,
 414 \`uri_too_long\`, 421 \`unknown_host\` (without a bearer secret, under a name that is not the service's), 431 \`headers_too_large\`
 and 501 \`unsupported_transfer_coding\`.
-429, 503 and 409 \`idempotency_in_progress\` come with \`Retry-After\`. Every answer has \`X-Request-Id\`. Each key has a share of what the
-service does: \`RateLimit-Policy\` and \`RateLimit\` show it in every answer to a known caller, and 429 \`rate_limited\` refuses what is beyond it.`;
+429, 503 and 409 \`idempotency_in_progress\` come with \`Retry-After\`. Every answer has \`X-Request-Id\`, the name of the request
+in the log: that of the caller when it is safe to repeat (letters, digits and \`._:=+/@-\`, at most 128), else a new one. Each key has a share of what the
+service does, which every answer to a known caller shows (draft-ietf-httpapi-ratelimit-headers-11): \`RateLimit-Policy: "rate";q=6000;w=60,
+"at-once";q=32\`, requests within \`w\` seconds and at the same time, and \`RateLimit: "rate";r=5999;t=1\`, what is left and the seconds until the full rate
+is available. 429 \`rate_limited\` refuses what is beyond it.`;
 
 /** `page`: its page of the guide. */
 const tag = (name: string, description: string, page: string) => ({
@@ -26,31 +32,6 @@ const tag = (name: string, description: string, page: string) => ({
   description,
   externalDocs: { url: `/api/docs/${page}` },
 });
-
-/** In every answer; see security-headers.ts. */
-const REQUEST_ID = {
-  description:
-    'The name of the request, in the log as well: the `X-Request-Id` of the caller when it is safe to repeat (letters, digits ' +
-    'and `._:=+/@-`, at most 128), else a new one.',
-  schema: { type: 'string' },
-};
-
-/** In every answer to a caller who is known; see connections/caller-shares.ts. */
-const SHARE_HEADERS = {
-  'RateLimit-Policy': {
-    description:
-      'The share of the caller, by draft-ietf-httpapi-ratelimit-headers-11: `"rate"`, requests within `w` seconds, and ' +
-      '`"at-once"`, requests under way at the same time.',
-    schema: { type: 'string' },
-    example: '"rate";q=6000;w=60, "at-once";q=32;qu="concurrent-requests"',
-  },
-  RateLimit: {
-    description:
-      'Remaining share: `r` requests; the full rate is available after `t` seconds without a request.',
-    schema: { type: 'string' },
-    example: '"rate";r=5999;t=1, "at-once";r=31',
-  },
-};
 
 /** Builds the document. Takes some 50 ms, so it is built when first asked for and not at each start. */
 export async function buildOpenApiDocument(routes: readonly DocumentedRoute[]): Promise<object> {
@@ -117,21 +98,10 @@ export async function buildOpenApiDocument(routes: readonly DocumentedRoute[]): 
   // A copy: the generator's document contains the routes' own schemas.
   const document = structuredClone<unknown>(app.swagger()) as { paths: Paths; components: object };
   await app.close();
-  addHeaders(document.paths);
   addExamples(document.paths);
+  shortenErrors(document.paths);
   const { paths, components } = shareComponents(document.paths);
   return { ...document, paths, components: { ...document.components, ...components } };
-}
-
-function addHeaders(paths: Paths): void {
-  for (const { responses, security } of operationsOf(paths)) {
-    // 401 comes before the caller is known.
-    const isOpen = security?.length === 0;
-    for (const [status, answer] of Object.entries(responses)) {
-      const share = isOpen || status === '401' ? {} : SHARE_HEADERS;
-      responses[status] = { ...answer, headers: { ...answer.headers, ...share, 'X-Request-Id': REQUEST_ID } };
-    }
-  }
 }
 
 /** Adds the rights that the operation needs: for people in its description, for programs as `x-rights` or `x-any-right`. */

@@ -6,7 +6,7 @@ import type {
   DraftSummary as SummaryOf,
 } from '../../../app/drafts/draft-ports.ts';
 import { MAX_AUTHOR_CHARS } from '../../../core/drafts/limits.ts';
-import type { ErrorCode } from '../../../core/errors.ts';
+import type { ErrorCode } from '../../../core/error-registry.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { routed } from '../operations/routed.ts';
 import { schemaOfOperation } from '../operations/operation-schema.ts';

@@ -1,6 +1,7 @@
 /** GET /api/health: the process answers. GET /api/health/ready: the systems it depends on answer, too. */
 import type { Readiness } from '../../../app/check-readiness.ts';
-import { ERRORS, ServiceError } from '../../../core/errors.ts';
+import { ServiceError } from '../../../core/errors.ts';
+import { toErrorJson } from '../answers/error-json.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { RETRY_AFTER_SECONDS } from '../answers/error-handler.ts';
 import { ErrorBody, errorResponses, RETRY_AFTER } from '../../../platform/schemas/error-schemas.ts';
@@ -28,9 +29,12 @@ const NotReady = {
   type: 'object',
   title: 'NotReady',
   additionalProperties: false,
-  required: ['error', 'code'],
+  required: ['error', 'message', 'code', 'request_id', 'doc'],
   properties: {
     error: { type: 'string', minLength: 1 },
+    message: ErrorBody.properties.message,
+    request_id: ErrorBody.properties.request_id,
+    doc: ErrorBody.properties.doc,
     code: { type: 'string', enum: ['not_ready', 'clock_skewed', 'shutting_down'] },
     status: { type: 'string', const: 'not_ready' },
     checks: Checks,
@@ -92,18 +96,22 @@ export function registerHealthRoutes(app: HttpServer, context: HttpContext): voi
         },
       },
     },
-    async (_request, reply) => {
+    async ({ id }, reply) => {
       if (context.isDraining()) throw new ServiceError('shutting_down');
       const { ready, checks } = await checkReadiness();
       const named = Object.fromEntries(checks.map(({ name, ok }) => [name, ok ? 'ok' : 'away']));
       if (ready) return reply.send({ status: 'ready', checks: named });
       const code = checks.some((check) => check.code === 'clock_skewed') ? 'clock_skewed' : 'not_ready';
-      const error = ERRORS[code].text;
       reply.code(503).header('retry-after', String(RETRY_AFTER_SECONDS));
       const reasons = Object.fromEntries(
         checks.flatMap(({ name, code }) => (code === null ? [] : [[name, code]])),
       );
-      return reply.send({ error, code, status: 'not_ready', checks: named, reasons });
+      return reply.send({
+        ...toErrorJson(new ServiceError(code), { id }),
+        status: 'not_ready',
+        checks: named,
+        reasons,
+      });
     },
   );
 }

@@ -3,7 +3,8 @@ import { afterEach, expect, it } from 'vitest';
 import { answerWithExample } from '../../../../test/helpers/example-operations.ts';
 import { AUTHORIZED, createTestHttpApp, type TestHttpApp } from '../../../../test/helpers/http-app.ts';
 import { createRecordingApplication } from '../../../../test/helpers/recording-application.ts';
-import { ServiceError, type ErrorCode } from '../../../core/errors.ts';
+import type { ErrorCode } from '../../../core/error-registry.ts';
+import { ServiceError } from '../../../core/errors.ts';
 import type { RunOperation } from '../../../platform/operation/run-operation.ts';
 import type { OperationDeps } from '../../../app/operations.ts';
 

@@ -1,6 +1,6 @@
 /** The route of a declared operation: its schemas, the errors that follow from them, the reading of its input and the JSON of its answer. */
 import type { FastifyRequest, preValidationAsyncHookHandler } from 'fastify';
-import type { ErrorCode } from '../../../core/errors.ts';
+import type { ErrorCode } from '../../../core/error-registry.ts';
 import { inputNames, type Operation, type OperationFacts } from '../../../platform/operation/declaration.ts';
 import type { RunOperation } from '../../../platform/operation/run-operation.ts';
 import { fromJson, toJson, type Properties, type Schema } from '../../../platform/operation/values.ts';

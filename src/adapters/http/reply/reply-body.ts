@@ -197,7 +197,8 @@ export function readReplyBody(json: EmailJson, limits: HttpLimits, kind: ReplyKi
   const body = toFields(json.value);
   if (body === null) throw invalidRequest('not_an_object');
   const isForward = kind === 'forward';
-  if (isForward && isBlank(body['to'])) throw new ServiceError('missing_recipient_or_subject');
+  if (isForward && isBlank(body['to']))
+    throw new ServiceError('missing_recipient_or_subject', { values: { field: 'to' } });
   if (!isForward) refuseNoBody(body);
   refuseUnknown(body, new Set(Object.keys((isForward ? ForwardBody : ReplyBody).properties)), '');
   refuseWithout(body, OF_TEMPLATE, 'template_id');

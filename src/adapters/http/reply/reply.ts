@@ -9,7 +9,7 @@ import {
   type ReplyPreview,
   type ReplyRequest,
 } from '../../../app/reply/use-cases.ts';
-import type { ErrorCode } from '../../../core/errors.ts';
+import type { ErrorCode } from '../../../core/error-registry.ts';
 import { formatMessageId } from '../../../core/message/message-id.ts';
 import type { OperationDeps } from '../../../app/operations.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';

@@ -61,7 +61,8 @@ export function readSendChange(json: EmailJson, limits: HttpLimits): SendChange 
   if (sendAt === null) throw invalidRequest('null_send_at');
   const isNow = sendAt === 'now';
   const read = readSendFields(isNow ? ofSend : body, json, limits);
-  if ('to' in body && read.to.length === 0) throw new ServiceError('missing_recipient_or_subject');
+  if ('to' in body && read.to.length === 0)
+    throw new ServiceError('missing_recipient_or_subject', { values: { field: 'to' } });
   const named = <T extends object>(field: string, value: T): Partial<T> => (field in body ? value : {});
   return {
     ...named('send_at', { sendAt: read.sendAt }),

@@ -2,7 +2,8 @@
 import type { FastifyReply } from 'fastify';
 import type { SendOutcome } from '../../../app/send/use-cases.ts';
 import { formatMessageId } from '../../../core/message/message-id.ts';
-import { PARTIAL_TEXT, ServiceError, type ErrorCode } from '../../../core/errors.ts';
+import type { ErrorCode } from '../../../core/error-registry.ts';
+import { PARTIAL_TEXT, ServiceError } from '../../../core/errors.ts';
 import { Recipient } from '../emails/email-detail.ts';
 import { toReplyJson } from '../emails/email-view.ts';
 import {

@@ -7,7 +7,8 @@ import { invalidRequest, ServiceError } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { routed } from '../operations/routed.ts';
 import { schemaOfOperation } from '../operations/operation-schema.ts';
-import { toAnswered, toErrorJson } from '../answers/error-handler.ts';
+import { toAnswered } from '../answers/error-handler.ts';
+import { toErrorJson } from '../answers/error-json.ts';
 import { refuseOtherMedia } from '../body/json-body.ts';
 import type { HttpLimits } from '../connections/limits.ts';
 import { ErrorBody, errorResponses } from '../../../platform/schemas/error-schemas.ts';
@@ -53,6 +54,9 @@ const httpStatus = (...values: readonly number[]) => ({
   description: 'HTTP status that `POST /api/send` would have returned.',
 });
 
+/** All results are of one request. */
+const { request_id: _ofRequest, ...EMAIL_ERROR_PROPERTIES } = ErrorBody.properties;
+
 const BatchAnswer = record('BatchAnswer', {
   results: {
     type: 'array',
@@ -72,11 +76,11 @@ const BatchAnswer = record('BatchAnswer', {
         {
           ...ErrorBody,
           title: 'BatchError',
-          required: ['status', 'http_status', 'error', 'code'],
+          required: ['status', 'http_status', 'error', 'message', 'code', 'doc'],
           properties: {
             status: { type: 'string', const: 'error' },
             http_status: httpStatus(),
-            ...ErrorBody.properties,
+            ...EMAIL_ERROR_PROPERTIES,
           },
         },
       ],
@@ -167,17 +171,19 @@ const isReplayed = (result: BatchResult) => result.kind === 'ended' && result.re
 const isNew = (result: BatchResult) => result.kind === 'ended' && !result.replayed;
 
 function toResultJson(result: BatchResult, request: FastifyRequest): object {
-  if (result.kind === 'refused') return toRefusedJson(toAnswered(result.error, request));
+  if (result.kind === 'refused') return toRefusedJson(toAnswered(result.error, request), request);
   if (result.kind === 'checked') return { ...toCheckedJson(result.email), http_status: 200 };
   try {
     const { httpStatus: status, json } = toSendJson(result.outcome);
     return { ...json, http_status: status };
   } catch (error) {
-    if (error instanceof ServiceError) return toRefusedJson(error);
+    if (error instanceof ServiceError) return toRefusedJson(error, request);
     throw error;
   }
 }
 
-function toRefusedJson(error: ServiceError): object {
-  return { status: 'error', http_status: error.status, ...toErrorJson(error) };
+/** Fields are those of the email, not of the batch. */
+function toRefusedJson(error: ServiceError, { id }: FastifyRequest): object {
+  const { request_id: _ofRequest, ...json } = toErrorJson(error, { id, schema: { body: SendBody } });
+  return { status: 'error', http_status: error.status, ...json };
 }

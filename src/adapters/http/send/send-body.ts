@@ -202,7 +202,9 @@ export function readSendBody(json: EmailJson, limits: HttpLimits): AskedSend {
   if (body === null) throw invalidRequest('not_an_object');
 
   const lacksSubject = isBlank(body['subject']) && !namesTemplate(body);
-  if (isBlank(body['to']) || lacksSubject) throw new ServiceError('missing_recipient_or_subject');
+  const missing = isBlank(body['to']) ? 'to' : lacksSubject ? 'subject' : null;
+  if (missing !== null)
+    throw new ServiceError('missing_recipient_or_subject', { values: { field: missing } });
   refuseNoBody(body);
   refuseUnknown(body, SEND_FIELDS, '');
   refuseWithout(body, OF_TEMPLATE, 'template_id');

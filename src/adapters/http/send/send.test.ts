@@ -75,7 +75,7 @@ describe('send', () => {
     });
     const { status, json } = await post(minimal, { application });
     expect(status).toBe(500);
-    expect(json).toEqual({
+    expect(json).toMatchObject({
       error: 'Die E-Mail konnte nicht gesendet werden.',
       details: '550 5.1.1 no such user',
       code: 'send_failed',
