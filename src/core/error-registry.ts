@@ -829,7 +829,7 @@ export const ERRORS = {
     503,
     'Die Uhr der Datenbank ist um mehr als einen Tag vorgesprungen. Bis sie bestätigt ist, wird nichts endgültig gelöscht.',
     'The clock of the database jumped ahead by more than a day. Until it is confirmed, nothing is deleted for good.',
-    'Compare the clock, then confirm it by `POST /api/clock/trust`.',
+    'Compare the clock, then confirm it by `POST /api/clock/confirm`.',
   ),
   busy: temporary(
     503,
