@@ -2542,8 +2542,6 @@ export interface components {
             id?: components["schemas"]["Uuid"];
             /** @description Of `thread_has_moved_on`: the emails that were recorded after the one in `if_newest`, the oldest first; the last ones, when there are more. To send all the same, name the last one in `if_newest`. */
             new_emails?: components["schemas"]["NewEmail"][];
-            /** @description The value of `X-Request-Id`. */
-            request_id: components["schemas"]["RequestId"];
             /** @description Path of the page about the code. */
             doc: components["schemas"]["ErrorDoc"];
         };
@@ -5751,7 +5749,6 @@ export interface operations {
                      *           "message": "Invalid email address in to: ann@",
                      *           "field": "/to",
                      *           "code": "invalid_address",
-                     *           "request_id": "0199d3a4-5b18-7e09-8c4d-2a91f6b07d35",
                      *           "doc": "/api/docs/errors#invalid_address"
                      *         }
                      *       ]
