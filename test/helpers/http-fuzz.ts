@@ -6,6 +6,7 @@ import * as fc from 'fast-check';
 import { Compile } from 'typebox/schema';
 import { expect } from 'vitest';
 import { ERRORS, type ErrorCode } from '../../src/core/error-registry.ts';
+import { COMMON_ERRORS, SHARED_CODES } from '../../src/platform/schemas/error-schemas.ts';
 import { arbitraryDamage, arbitraryOf, type JsonSchema } from './arbitrary/json-schema.ts';
 
 export interface FuzzRequest {
@@ -103,7 +104,7 @@ export function readOperations(document: Node): readonly FuzzOperation[] {
       responses: new Map(
         Object.entries(operation['responses'] as Readonly<Record<string, Node>>).map(([status, response]) => [
           Number(status),
-          toRule(response),
+          toRule(response, codesOf(operation)),
         ]),
       ),
     })),
@@ -126,13 +127,23 @@ function toRawType(requestBody: unknown): string | null {
   return Object.keys(contentOf(requestBody)).find((type) => type !== 'application/json') ?? null;
 }
 
-function toRule(response: Node): ResponseRule {
+/** Those that it lists, and those that the introduction does. */
+function codesOf({ 'x-error-codes': own = [], security }: Node): readonly string[] {
+  const isOpen = Array.isArray(security) && security.length === 0;
+  return [...(own as readonly string[]), ...(isOpen ? COMMON_ERRORS : SHARED_CODES)];
+}
+
+function toRule(response: Node, listed: readonly string[]): ResponseRule {
   const content = (response['content'] ?? {}) as Content;
   const json = content['application/json'];
   const validator = json?.schema === undefined ? null : Compile(json.schema);
   return {
     contentTypes: Object.keys(content),
-    codes: [...String(response['description']).matchAll(/`(\w+)`/g)].map((match) => match[1] ?? ''),
+    codes: [
+      ...listed,
+      // Of an answer that is described by itself.
+      ...[...String(response['description']).matchAll(/`(\w+)`/g)].map((match) => match[1] ?? ''),
+    ],
     check: validator === null ? null : (value) => validator.Check(value),
   };
 }
@@ -276,13 +287,21 @@ export function expectLawful(
 
 function expectLawfulError(response: FuzzResponse, rule: ResponseRule | undefined, target: FuzzTarget): void {
   expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
-  const { error, code, ...more } = JSON.parse(response.body) as Record<string, unknown>;
-  expect(error).toEqual(expect.stringMatching(/\S/));
+  const {
+    error,
+    message,
+    code,
+    doc,
+    request_id: requestId,
+    ...more
+  } = JSON.parse(response.body) as Record<string, unknown>;
+  expect([error, message]).toEqual([expect.stringMatching(/\S/), expect.stringMatching(/\S/)]);
+  expect([doc, requestId]).toEqual([`/api/docs/errors#${String(code)}`, response.headers['x-request-id']]);
   expect(Object.keys(ERRORS)).toContain(code);
   expect(ERRORS[code as ErrorCode].status).toBe(response.status);
   expect([...(rule?.codes ?? [code as string]), ...GENERAL_CODES]).toContain(code);
   // A failed send names the email.
-  const known = new Set(['details', 'status', 'checks']);
+  const known = new Set(['field', 'details', 'status', 'checks']);
   if (SEND_FAILURES.has(code as string)) known.add('id');
   if (code === 'thread_has_moved_on') known.add('new_emails');
   expect(Object.keys(more).filter((name) => !known.has(name))).toEqual([]);

@@ -53,7 +53,7 @@ export const DELETION_ERRORS = [
 ] as const satisfies readonly ErrorCode[];
 
 /** Errors that any operation may return; the document's introduction describes those that come before routing. */
-const COMMON_ERRORS: readonly ErrorCode[] = [
+export const COMMON_ERRORS: readonly ErrorCode[] = [
   'unknown_parameter',
   'unknown_header',
   'internal_error',
