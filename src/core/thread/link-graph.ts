@@ -29,6 +29,8 @@ export interface Groups {
   readonly messageIds: ReadonlyMap<string, number>;
   /** For each email and each other group the strongest refused link. */
   readonly refused: readonly RefusedLink[];
+  /** Something was refused, or is separated. */
+  readonly areKeptApart: boolean;
 }
 
 export function groupByLinks(graph: LinkGraph): Groups {
@@ -45,12 +47,12 @@ export function groupByLinks(graph: LinkGraph): Groups {
   const parties = new Set(emails.flatMap(({ partyId }) => partyId ?? []));
   const isContested = separations.length > 0 || parties.size > 1;
   if (isContested) ties.sort(compareTies);
-  // The sender's choice counts, whichever the customer.
-  for (const { a, b, isAnchor } of ties) if (isAnchor || !sets.areOfTwoParties(a, b)) sets.join(a, b);
+  for (const { a, b } of ties) if (!sets.areOfTwoParties(a, b)) sets.join(a, b);
   return {
     emails: emails.map((_, index) => sets.find(index)),
     messageIds: new Map([...numbers].map(([id, number]) => [id, sets.find(number)])),
     refused: isContested ? refusedOf(graph, ties, sets) : [],
+    areKeptApart: separations.length > 0 || (isContested && ties.some(({ a, b }) => sets.areOfTwoParties(a, b))),
   };
 }
 

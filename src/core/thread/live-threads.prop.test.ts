@@ -113,6 +113,13 @@ it(
           const before = new Map(model.places);
           take(model, one);
           expect(model.stored()).toEqual(model.expected());
+          const parties = new Map<string, Set<string>>();
+          for (const { id, partyId } of model.emails) {
+            if (partyId === null) continue;
+            const thread = model.places.get(id) ?? '';
+            parties.set(thread, (parties.get(thread) ?? new Set()).add(partyId));
+          }
+          expect([...parties.values()].filter(({ size }) => size > 1)).toEqual([]);
           if (one.kind === 'split') requireSplit(model, one, before);
         }
       }),

@@ -10,7 +10,6 @@ export interface RankedTie {
   readonly b: number;
   /** The Message-ID or meeting point that ties them; null for an anchor, and between these two. */
   readonly messageId: string | null;
-  readonly isAnchor: boolean;
   /** Lower ones count first. */
   readonly rank: number;
   /** Distance of its email from the beginning of a conversation, counted along the first link of each email. */
@@ -49,7 +48,6 @@ export function rankTies(graph: LinkGraph, numbers: ReadonlyMap<string, number>)
         a: index,
         b,
         messageId: name,
-        isAnchor: rank === ANCHOR_RANK,
         rank: rank + (isLabelled && rank > OTHER_OWN_RANK ? LABELLED_RANK : 0),
         depth: depths[index] ?? 0,
         date: email.date.getTime(),
@@ -70,7 +68,7 @@ export function rankTies(graph: LinkGraph, numbers: ReadonlyMap<string, number>)
   for (const [point, messageId] of graph.points ?? []) {
     const [a, b] = [numbers.get(messageId), numbers.get(point)];
     if (a === undefined || b === undefined) continue;
-    ties.push({ a, b, messageId: null, isAnchor: false, rank: POINT_RANK, depth: 0, date: 0, key: point });
+    ties.push({ a, b, messageId: null, rank: POINT_RANK, depth: 0, date: 0, key: point });
   }
   return ties;
 }
