@@ -55,7 +55,7 @@ export const ERRORS = {
     400,
     'Die Anfrage ist ungültig: {detail}',
     'The request is invalid: {detail}',
-    'The message says what is wrong; `field` says where.',
+    'Correct the mistake that `message` describes; `field` is its place.',
   ),
   unknown_field: permanent(
     400,
@@ -591,14 +591,14 @@ export const ERRORS = {
   too_many_keys: permanent(
     409,
     'Es gibt bereits {limit} Schlüssel; mehr sind nicht erlaubt.',
-    'There are {limit} keys already; more are not allowed.',
-    'Revoke keys that nobody uses.',
+    'There are already {limit} keys, which is the maximum.',
+    'Revoke unused keys.',
   ),
   too_many_webhooks: permanent(
     409,
     'Es gibt bereits {limit} Webhooks; mehr sind nicht erlaubt.',
-    'There are {limit} webhooks already; more are not allowed.',
-    'Delete webhooks that nobody uses.',
+    'There are already {limit} webhooks, which is the maximum.',
+    'Delete unused webhooks.',
   ),
   webhook_secret_unreadable: permanent(
     409,

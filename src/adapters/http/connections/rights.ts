@@ -31,7 +31,7 @@ export function missingRights(rights: readonly Right[], schema: FastifySchema | 
 
 /**
  * Fastify's `onRoute` hook of secured routes. Throws TypeError for a route that declares no right, which would be open to every key, and for one
- * of no declared operation, whose accounts and acts nobody would guard.
+ * without a declared operation: no account rule would apply to it, and its acts would not be logged.
  */
 export function requireDeclaredRight({ method, url, schema }: RouteOptions): void {
   const route = `${[method].flat().join(', ')} ${url}`;
