@@ -41,6 +41,7 @@ import { requireDeclaredRight } from './connections/rights.ts';
 import { Shutdown } from './connections/shutdown.ts';
 import { registerDocumentRoutes } from './document/document.ts';
 import { RouteTable } from './document/route-table.ts';
+import { orRemove } from './body/or-remove.ts';
 import { expectContinue } from './body/request-body.ts';
 import { registerAttachmentRoutes } from './emails/attachments.ts';
 import { registerAmbiguousEmailsRoute } from './customers/ambiguous-emails.ts';
@@ -153,10 +154,14 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
   const shutdown = new Shutdown();
   const access = options.access ?? NO_ACCESS_LOG;
   const context: HttpContext = {
-    perform(request, operation, input, work) {
+    perform(request, operation, input, work, folder) {
       const caller = callerOf(request);
       const call = { caller, actor: actorOf(request), input };
-      return options.runner.perform(operation, call, (own, deps) => work(own, deps, caller));
+      const { perform } = options.runner;
+      if (folder === undefined) return perform(operation, call, (own, deps) => work(own, deps, caller));
+      return orRemove(folder, (begin) =>
+        perform(operation, call, (own, deps) => begin(() => work(own, deps, caller))),
+      );
     },
     requireRight: (request, right) => requireRight(request, right, access),
     // Refreshes the copies of keys and of sessions.

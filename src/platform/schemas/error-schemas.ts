@@ -1,4 +1,5 @@
 /** The errors of an operation, for the OpenAPI document. */
+import { STATUS_CODES } from 'node:http';
 import { ERRORS, type ErrorCode } from '../../core/error-registry.ts';
 import { NewEmails } from './new-email.ts';
 import { Uuid } from './schemas.ts';
@@ -119,7 +120,7 @@ export function anyKeyErrorResponses(...codes: readonly ErrorCode[]): Record<num
 
 export function errorResponse(status: number, codes: readonly ErrorCode[]): object {
   return {
-    description: `Codes: ${codes.map((code) => `\`${code}\``).join(', ')}.`,
+    description: `${STATUS_CODES[status]}.`,
     ...(HEADERS[status] !== undefined ? { headers: HEADERS[status] } : {}),
     content: {
       'application/json': {

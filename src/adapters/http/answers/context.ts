@@ -11,7 +11,7 @@ import type { XStatic } from 'typebox/schema';
 import type { Application } from '../../../app/application.ts';
 import type { OperationDeps } from '../../../app/operations.ts';
 import type { Clock, Logger } from '../../../app/base/basics.ts';
-import type { Spool } from '../../../app/files/file-ports.ts';
+import type { Spool, SpoolFolder } from '../../../app/files/file-ports.ts';
 import type { KeyRing } from '../../../app/keys/key-ring.ts';
 import type { OwnSenders } from '../../../core/address/sender-warnings.ts';
 import type { Caller } from '../../../core/keys/caller.ts';
@@ -24,12 +24,15 @@ import type { LingeringClose } from '../connections/lingering-close.ts';
 export interface HttpContext extends EmailsResponse {
   /**
    * Does the work of a route that is written by hand, once the caller of the request may. Routes have no other way to the use cases.
+   *
+   * @param folder of the request, which the use case takes over; it is removed when the caller is refused before that
    */
   readonly perform: <Input extends object, Output, Rule, Result extends Output>(
     request: FastifyRequest,
     operation: RoutedOperation<Input, Output, Rule, OperationDeps>,
     input: Input,
     work: (input: Resolved<Rule, Input>, deps: OperationDeps, caller: Caller) => Promise<Result>,
+    folder?: SpoolFolder,
   ) => Promise<Result>;
   /** Checks a right that only some requests of an operation need. Throws `forbidden_right`. */
   readonly requireRight: (request: FastifyRequest, right: Right) => void;

@@ -34,12 +34,10 @@ export function toErrorJson(error: ServiceError, { id, schema }: FailedRequest):
     ...(error.newEmails === undefined ? {} : { new_emails: error.newEmails.map(toNewEmailJson) }),
     code,
     request_id: id,
-    doc: docOf(code),
+    // Served by this service; see document/guide.ts.
+    doc: `/api/docs/errors#${code}`,
   };
 }
-
-/** Served by this service; see document/guide.ts. */
-export const docOf = (code: ErrorCode): string => `/api/docs/errors#${code}`;
 
 /** Errors about what stands outside of a body. */
 const OUTSIDE: ReadonlySet<ErrorCode> = new Set([

@@ -2,7 +2,6 @@
  * The error answers of operations in the OpenAPI document: one for each status, and the codes beside the operation. Spelt out for each operation,
  * they were two thirds of the document, and generators made a type of each list of codes.
  */
-import { STATUS_CODES } from 'node:http';
 import type { ErrorCode } from '../../../core/error-registry.ts';
 import { ServiceError, type ServiceErrorOptions } from '../../../core/errors.ts';
 import { codesOf, ErrorBody, SHARED_CODES } from '../../../platform/schemas/error-schemas.ts';
@@ -50,7 +49,6 @@ function shorten(status: string, answer: Answer): readonly ErrorCode[] {
   const [code, options] = SHOWN[Number(status)] ?? [];
   if (code === undefined) throw new Error(`no example for an error with the status ${status}`);
   const node: Node = answer;
-  node['description'] = `${STATUS_CODES[status]}.`;
   const example = toErrorJson(new ServiceError(code, options), { id: REQUEST, schema: { body: {} } });
   node['content'] = { 'application/json': { schema: structuredClone<Node>(ErrorBody), example } };
   return codes;

@@ -1,10 +1,5 @@
 /** Drafts: POST and GET of /api/drafts; GET, PATCH and DELETE of /api/drafts/{id}; its files; POST /api/drafts/{id}/send. */
-import type {
-  Draft as DraftOf,
-  DraftAnswer,
-  DraftFile,
-  DraftSummary as SummaryOf,
-} from '../../../app/drafts/draft-ports.ts';
+import type { Draft, DraftFile } from '../../../app/drafts/draft-ports.ts';
 import { MAX_AUTHOR_CHARS } from '../../../core/drafts/limits.ts';
 import type { ErrorCode } from '../../../core/error-registry.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
@@ -24,7 +19,6 @@ import type { DraftsPage, DraftsRequest } from '../../../app/drafts/use-cases.ts
 import { askedBy } from '../../../app/send/own-send.ts';
 import type { SendOnceResult } from '../../../app/send/use-cases.ts';
 import { keyIdOf } from '../../../core/keys/caller.ts';
-import { orRemove } from '../body/or-remove.ts';
 import { ifMatch, requiredVersion, wantedVersion } from '../answers/entity-tag.ts';
 import {
   answerStoredFile,
@@ -34,22 +28,15 @@ import {
   STORED_FILE_RESPONSES,
 } from '../answers/stored-file.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody, refuseOtherMedia } from '../body/json-body.ts';
-import { toAttachmentJson } from '../emails/email-view.ts';
-import { Kind } from '../reply/reply.ts';
-import { NullableLanguage, NullableTimeZone } from '../reply/reply-body.ts';
-import { NullableKeyAuthor } from '../../../platform/schemas/author.ts';
 import { DELETION_ERRORS, errorResponses } from '../../../platform/schemas/error-schemas.ts';
 import {
   AccountId,
   PAGE_PARAMETERS,
-  pageSchema,
   toPageRequest,
   PAGE_ERRORS,
 } from '../../../platform/schemas/page-schemas.ts';
 import {
-  attachmentProperties,
   jsonResponse,
-  NullableUuid,
   readUuidParameter,
   record,
   Timestamp,
@@ -59,78 +46,8 @@ import { REPLAYED_HEADER } from '../send/idempotency-key.ts';
 import { prefersAsync } from '../send/prefer.ts';
 import { answerSend, PreferHeader, SEND_ERRORS, SEND_RESPONSES } from '../send/send-answer.ts';
 import type { SendInput } from '../send/send-input.ts';
-import { DraftBody, DraftMessageBody, DraftSendBody, readDraftBody, readDraftSend } from './draft-body.ts';
-
-const AnswerRecord = record('DraftAnswer', {
-  email_id: { ...Uuid, description: 'Id of the email that is answered or forwarded.' },
-  kind: Kind,
-  quote: { type: 'boolean' },
-  with_files: {
-    type: ['boolean', 'null'],
-    description: 'For a forward: attach all files of the email. Null: it is not a forward.',
-  },
-  language: { ...NullableLanguage, description: 'Null: there is no quote.' },
-  time_zone: { ...NullableTimeZone, description: 'Null: there is no quote.' },
-});
-const NullableAnswer = { anyOf: [AnswerRecord, { type: 'null' }], title: 'NullableDraftAnswer' } as const;
-const Author = { title: 'DraftAuthor', type: ['string', 'null'] } as const;
-const Version = {
-  title: 'DraftVersion',
-  $comment: 'Version; it changes with every update. `If-Match` takes it in quotes.',
-  type: 'integer',
-  minimum: 1,
-} as const;
-const BeingSent = {
-  title: 'DraftBeingSent',
-  $comment: "True while a request is sending the draft; it can't be changed meanwhile.",
-  type: 'boolean',
-} as const;
-
-const common = {
-  id: Uuid,
-  version: Version,
-  account_id: { ...AccountId, description: 'Sending account.' },
-  thread_id: {
-    ...NullableUuid,
-    description: 'Thread that the email would join, when the draft names a thread or answers an email.',
-  },
-  author: Author,
-  created_by: {
-    ...NullableKeyAuthor,
-    description: 'Id of the key that created it; null for `API_SECRET`.',
-  },
-  answers: NullableAnswer,
-  being_sent: BeingSent,
-  created_at: Timestamp,
-  updated_at: Timestamp,
-} as const;
-
-/** The sending decides which files the HTML shows. */
-const DraftAttachment = record('DraftAttachment', {
-  ...attachmentProperties,
-  content_id: {
-    type: ['string', 'null'],
-    description:
-      'Content-ID by which the HTML shows the file, without angle brackets; null when there is none.',
-  },
-});
-
-const Draft = record('Draft', {
-  ...common,
-  message: DraftMessageBody,
-  attachments: { type: 'array', items: DraftAttachment },
-});
-
-const Drafts = pageSchema(
-  'Drafts',
-  'drafts',
-  record('DraftSummary', {
-    ...common,
-    to: { type: 'string', description: 'Recipients as written, shortened.' },
-    subject: { type: 'string', description: 'Shortened.' },
-    file_count: { type: 'integer', minimum: 0 },
-  }),
-);
+import { DraftBody, DraftSendBody, readDraftBody, readDraftSend } from './draft-body.ts';
+import { DraftSchema, DraftsSchema, toDraftJson, toSummaryJson } from './draft-json.ts';
 
 const Deleted = record('DeletedDraft', { draft_id: Uuid, deleted_at: Timestamp });
 
@@ -202,7 +119,7 @@ interface Named {
   readonly id: string;
 }
 
-const createDraft = routed<ChangedDraft, DraftOf>()({
+const createDraft = routed<ChangedDraft, Draft>()({
   id: 'createDraft',
   method: 'POST',
   path: '/api/drafts',
@@ -228,7 +145,7 @@ const listDrafts = routed<DraftsRequest, DraftsPage>()({
   account: 'list',
 });
 
-const getDraft = routed<Named, DraftOf>()({
+const getDraft = routed<Named, Draft>()({
   id: 'getDraft',
   method: 'GET',
   path: '/api/drafts/:id',
@@ -252,7 +169,7 @@ const getDraftAttachment = routed<Named & { readonly attachmentId: string }, Dra
   account: { decide: ownDraftFile },
 });
 
-const changeDraft = routed<Named & ChangedDraft, DraftOf>()({
+const changeDraft = routed<Named & ChangedDraft, Draft>()({
   id: 'changeDraft',
   method: 'PATCH',
   path: '/api/drafts/:id',
@@ -301,7 +218,7 @@ export function registerDraftRoutes(app: HttpServer, context: HttpContext, input
       schema: {
         ...schemaOfOperation(createDraft),
         body: DraftBody,
-        response: { 200: jsonResponse('Stored.', Draft, ETAG), ...errorResponses(...BODY_ERRORS) },
+        response: { 200: jsonResponse('Stored.', DraftSchema, ETAG), ...errorResponses(...BODY_ERRORS) },
       },
     },
     (request, reply) => {
@@ -309,10 +226,13 @@ export function registerDraftRoutes(app: HttpServer, context: HttpContext, input
       return input.withBody(request, reply, readDraftBody, async (change, folder) =>
         answerDraft(
           reply,
-          await orRemove(folder, (begin) =>
-            perform(request, createDraft, { change }, (own, drafts, caller) =>
-              begin(() => drafts.createDraft({ ...own.change, authorKeyId: keyIdOf(caller) }, folder)),
-            ),
+          await perform(
+            request,
+            createDraft,
+            { change },
+            (own, drafts, caller) =>
+              drafts.createDraft({ ...own.change, authorKeyId: keyIdOf(caller) }, folder),
+            folder,
           ),
         ),
       );
@@ -326,7 +246,7 @@ export function registerDraftRoutes(app: HttpServer, context: HttpContext, input
         ...schemaOfOperation(listDrafts),
         querystring: ListQuery,
         response: {
-          200: jsonResponse('One page.', Drafts),
+          200: jsonResponse('One page.', DraftsSchema),
           ...errorResponses(...PAGE_ERRORS, 'invalid_uuid', 'unknown_account'),
         },
       },
@@ -356,7 +276,7 @@ export function registerDraftRoutes(app: HttpServer, context: HttpContext, input
         ...schemaOfOperation(getDraft),
         params: DraftParams,
         response: {
-          200: jsonResponse('The draft.', Draft, ETAG),
+          200: jsonResponse('The draft.', DraftSchema, ETAG),
           ...errorResponses('invalid_uuid', 'unauthorized', 'draft_not_found', 'database_unavailable'),
         },
       },
@@ -407,7 +327,7 @@ export function registerDraftRoutes(app: HttpServer, context: HttpContext, input
         },
         body: DraftBody,
         response: {
-          200: jsonResponse('As it is now.', Draft, ETAG),
+          200: jsonResponse('As it is now.', DraftSchema, ETAG),
           ...errorResponses(
             ...BODY_ERRORS,
             'draft_not_found',
@@ -425,12 +345,13 @@ export function registerDraftRoutes(app: HttpServer, context: HttpContext, input
       return input.withBody(request, reply, readDraftBody, async (change, folder) =>
         answerDraft(
           reply,
-          await orRemove(folder, (begin) =>
-            perform(request, changeDraft, { id, change }, (own, drafts, caller) =>
-              begin(() =>
-                drafts.changeDraft(id, version, { ...own.change, authorKeyId: keyIdOf(caller) }, folder),
-              ),
-            ),
+          await perform(
+            request,
+            changeDraft,
+            { id, change },
+            (own, drafts, caller) =>
+              drafts.changeDraft(id, version, { ...own.change, authorKeyId: keyIdOf(caller) }, folder),
+            folder,
           ),
         ),
       );
@@ -511,13 +432,17 @@ export function registerDraftRoutes(app: HttpServer, context: HttpContext, input
         isGone: false,
       };
       const folder = spool.create();
-      const { outcome, replayed } = await orRemove(folder, (begin) =>
-        perform(request, sendDraft, asked, async ({ id, version, isGone }, application, caller) => {
-          const read = (draft: DraftOf) => readDraftSend(draft, limits, moment, askedBy(caller));
-          const result = await begin(() => application.sendDraft({ id, version, read }, folder));
+      const { outcome, replayed } = await perform(
+        request,
+        sendDraft,
+        asked,
+        async ({ id, version, isGone }, application, caller) => {
+          const read = (draft: Draft) => readDraftSend(draft, limits, moment, askedBy(caller));
+          const result = await application.sendDraft({ id, version, read }, folder);
           if (isGone) await requireOwnReplay(result, caller, application);
           return result;
-        }),
+        },
+        folder,
       );
       if (replayed) reply.header(REPLAYED_HEADER, 'true');
       return answerSend(reply, outcome, respondAsync);
@@ -532,34 +457,7 @@ const UNUSED_ERRORS: ReadonlySet<ErrorCode> = new Set([
   'invalid_base64',
 ]);
 
-function answerDraft(reply: { header(name: string, value: string): unknown }, draft: DraftOf): object {
+function answerDraft(reply: { header(name: string, value: string): unknown }, draft: Draft): object {
   reply.header('etag', `"${draft.version}"`);
-  return {
-    ...toCommonJson(draft),
-    message: draft.message,
-    attachments: draft.files.map((file) => ({ ...toAttachmentJson(file), content_id: file.contentId })),
-  };
-}
-
-function toSummaryJson({ recipients, subject, fileCount, ...draft }: SummaryOf): object {
-  return { ...toCommonJson(draft), to: recipients, subject, file_count: fileCount };
-}
-
-function toCommonJson(draft: Omit<SummaryOf, 'recipients' | 'subject' | 'fileCount'>) {
-  return {
-    id: draft.id,
-    version: draft.version,
-    account_id: draft.accountId,
-    thread_id: draft.threadId,
-    author: draft.author,
-    created_by: draft.createdBy,
-    answers: draft.answers === null ? null : toAnswerJson(draft.answers),
-    being_sent: draft.isBeingSent,
-    created_at: draft.createdAt.toISOString(),
-    updated_at: draft.updatedAt.toISOString(),
-  };
-}
-
-function toAnswerJson({ emailId, kind, quote, withFiles, language, timeZone }: DraftAnswer) {
-  return { email_id: emailId, kind, quote, with_files: withFiles, language, time_zone: timeZone };
+  return toDraftJson(draft);
 }

@@ -15,6 +15,13 @@ export const OF_EMAIL = {
   missing: 'email_not_found',
 } as const;
 
+/** The account of the thread that the input names. */
+export const OF_THREAD = {
+  of: ({ threadId }: { readonly threadId: string }, { accountOf }: Pick<OperationDeps, 'accountOf'>) =>
+    accountOf.thread(threadId),
+  missing: 'thread_not_found',
+} as const;
+
 interface OfAccount {
   readonly accountId: string | null;
 }

@@ -10,7 +10,6 @@ import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { chooseAccount, routed } from '../operations/routed.ts';
 import { schemaOfOperation } from '../operations/operation-schema.ts';
 
-import { orRemove } from '../body/or-remove.ts';
 import type { ReceiveRequest, ReceiveResult } from '../../../app/receive/use-cases.ts';
 import { keyIdOf as keyIdOfCaller } from '../../../core/keys/caller.ts';
 import { formatMessageId } from '../../../core/message/message-id.ts';
@@ -126,15 +125,20 @@ export function registerInboundRoutes(app: HttpServer, context: HttpContext): vo
         );
         const asked = { accountId: request.query.account_id ?? null };
         const source = { way: 'http', place: null } as const;
-        const { kind, id, messageId, threadId } = await orRemove(folder, (begin) =>
-          perform(request, receiveEmail, asked, ({ accountId }, { receiveMessage }, caller) => {
+        const { kind, id, messageId, threadId } = await perform(
+          request,
+          receiveEmail,
+          asked,
+          ({ accountId }, { receiveMessage }, caller) => {
             // Anyone who hands in mail can write a delivery report, and a suppressed address is one for all accounts.
             const suppresses = caller.accounts === null;
             const authorKeyId = keyIdOfCaller(caller);
-            return begin(() =>
-              receiveMessage({ raw, accountId, isSentCopy, isRead, suppresses, source, authorKeyId }, folder),
+            return receiveMessage(
+              { raw, accountId, isSentCopy, isRead, suppresses, source, authorKeyId },
+              folder,
             );
-          }),
+          },
+          folder,
         );
         return { status: kind, id, messageId: formatMessageId(messageId), threadId };
       } finally {

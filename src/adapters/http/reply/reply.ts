@@ -8,7 +8,9 @@ import {
   type ReplyOptions,
   type ReplyPreview,
   type ReplyRequest,
+  type ReplyUseCases,
 } from '../../../app/reply/use-cases.ts';
+import type { SpoolFolder } from '../../../app/files/file-ports.ts';
 import type { ErrorCode } from '../../../core/error-registry.ts';
 import { formatMessageId } from '../../../core/message/message-id.ts';
 import type { OperationDeps } from '../../../app/operations.ts';
@@ -18,7 +20,6 @@ import { schemaOfOperation } from '../operations/operation-schema.ts';
 import { ownKey } from '../../../app/send/own-send.ts';
 import type { CheckedEmail, SendOnceResult, SendResult } from '../../../app/send/use-cases.ts';
 import { keyIdOf, type Caller } from '../../../core/keys/caller.ts';
-import { orRemove } from '../body/or-remove.ts';
 import { callerOf } from '../connections/auth.ts';
 import type { HttpLimits } from '../connections/limits.ts';
 import { toAddressJson, toAttachmentJson } from '../emails/email-view.ts';
@@ -132,12 +133,14 @@ const OF_ANSWERED = {
   missing: 'email_not_found',
 } as const;
 
+type ReplyOutcome = SendResult | SendOnceResult | CheckedEmail;
+
 const replying = (
   id: string,
   path: string,
   texts: { readonly summary: string; readonly description: string },
 ) =>
-  routed<ReplyRequest, SendResult | SendOnceResult | CheckedEmail>()({
+  routed<ReplyRequest, ReplyOutcome>()({
     id,
     method: 'POST',
     path: `/api/emails/:id/${path}`,
@@ -237,27 +240,17 @@ export function registerReplyRoutes(app: HttpServer, { perform }: HttpContext, i
       (request, reply) => {
         const emailId = readUuidParameter(request.params as object, 'id');
         const caller = callerOf(request);
-        const asked = (body: AskedReply) => toRequest(body, emailId, kind, caller);
+        const ask = <Result extends ReplyOutcome>(
+          body: AskedReply,
+          folder: SpoolFolder,
+          work: (asked: ReplyRequest, sends: ReplyUseCases) => Promise<Result>,
+        ) => perform(request, operation, toRequest(body, emailId, kind, caller), work, folder);
         return input.answer(request, reply, {
           read,
-          send: (body, folder) =>
-            orRemove(folder, (begin) =>
-              perform(request, operation, asked(body), (own, sends) =>
-                begin(() => sends.sendReply(own, folder)),
-              ),
-            ),
+          send: (body, folder) => ask(body, folder, (asked, sends) => sends.sendReply(asked, folder)),
           sendOnce: (key, body, folder) =>
-            orRemove(folder, (begin) =>
-              perform(request, operation, asked(body), (own, sends) =>
-                begin(() => sends.sendReplyOnce(ownKey(key, caller), own, folder)),
-              ),
-            ),
-          check: (body, folder) =>
-            orRemove(folder, (begin) =>
-              perform(request, operation, asked(body), (own, sends) =>
-                begin(() => sends.checkReply(own, folder)),
-              ),
-            ),
+            ask(body, folder, (asked, sends) => sends.sendReplyOnce(ownKey(key, caller), asked, folder)),
+          check: (body, folder) => ask(body, folder, (asked, sends) => sends.checkReply(asked, folder)),
         });
       },
     );

@@ -4,7 +4,6 @@ import { invalidRequest, ServiceError } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { OF_EMAIL, routed } from '../operations/routed.ts';
 import { schemaOfOperation } from '../operations/operation-schema.ts';
-import { orRemove } from '../body/or-remove.ts';
 import type { EmailDetail } from '../../../app/emails/email-ports.ts';
 import { keyIdOf } from '../../../core/keys/caller.ts';
 import { ifMatch, requiredVersion } from '../answers/entity-tag.ts';
@@ -172,10 +171,12 @@ export function registerChangeSendRoute(
       refuseOtherMedia(request.headers);
       const version = requiredVersion(request.headers['if-match']);
       return input.withBody(request, reply, readSendChange, async (change, folder) => {
-        const email = await orRemove(folder, (begin) =>
-          perform(request, changeSend, { id, version, change }, (_, sends, caller) =>
-            begin(() => sends.changeSend(id, version, change, folder, keyIdOf(caller))),
-          ),
+        const email = await perform(
+          request,
+          changeSend,
+          { id, version, change },
+          (_, sends, caller) => sends.changeSend(id, version, change, folder, keyIdOf(caller)),
+          folder,
         );
         if (email.sendVersion !== null) reply.header('etag', `"${email.sendVersion}"`);
         return toEmailDetailJson(email, ownSenders);

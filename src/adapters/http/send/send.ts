@@ -6,6 +6,7 @@ import { routed } from '../operations/routed.ts';
 import { schemaOfOperation } from '../operations/operation-schema.ts';
 import type { FastifyRequest } from 'fastify';
 import { askedBy, ownKey, ownSend } from '../../../app/send/own-send.ts';
+import type { SpoolFolder } from '../../../app/files/file-ports.ts';
 import type { CallersSends } from '../../../app/send/send-batch.ts';
 import type {
   AskedSend,
@@ -13,8 +14,8 @@ import type {
   SendOnceResult,
   SendRequest,
   SendResult,
+  SendUseCases,
 } from '../../../app/send/use-cases.ts';
-import { orRemove } from '../body/or-remove.ts';
 import { callerOf } from '../connections/auth.ts';
 import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
 import { SendDryRun } from './dry-run.ts';
@@ -22,7 +23,9 @@ import { CHECKED_SEND_RESPONSES, SEND_ERRORS, SendHeaders } from './send-answer.
 import { readSendBody, SendBody } from './send-body.ts';
 import type { SendInput } from './send-input.ts';
 
-const sendEmail = routed<SendRequest, SendResult | SendOnceResult | CheckedEmail>()({
+type SendEnd = SendResult | SendOnceResult | CheckedEmail;
+
+const sendEmail = routed<SendRequest, SendEnd>()({
   id: 'sendEmail',
   method: 'POST',
   path: '/api/send',
@@ -39,26 +42,16 @@ const sendEmail = routed<SendRequest, SendResult | SendOnceResult | CheckedEmail
 /** The sends of the caller of a request. */
 export function sendsOf(perform: HttpContext['perform'], request: FastifyRequest): CallersSends {
   const caller = callerOf(request);
-  const asCaller = (asked: AskedSend): SendRequest => ({ ...asked, ...askedBy(caller) });
+  const ask = <Result extends SendEnd>(
+    asked: AskedSend,
+    folder: SpoolFolder,
+    work: (own: SendRequest, sends: SendUseCases) => Promise<Result>,
+  ) => perform(request, sendEmail, { ...asked, ...askedBy(caller) }, work, folder);
   return {
-    send: (asked, folder) =>
-      orRemove(folder, (begin) =>
-        perform(request, sendEmail, asCaller(asked), (own, sends) =>
-          begin(() => sends.sendMessage(own, folder)),
-        ),
-      ),
+    send: (asked, folder) => ask(asked, folder, (own, sends) => sends.sendMessage(own, folder)),
     sendOnce: (key, asked, folder) =>
-      orRemove(folder, (begin) =>
-        perform(request, sendEmail, asCaller(asked), (own, sends) =>
-          begin(() => sends.sendOnce(ownKey(key, caller), own, folder)),
-        ),
-      ),
-    check: (asked, folder) =>
-      orRemove(folder, (begin) =>
-        perform(request, sendEmail, asCaller(asked), (own, sends) =>
-          begin(() => sends.checkSend(own, folder)),
-        ),
-      ),
+      ask(asked, folder, (own, sends) => sends.sendOnce(ownKey(key, caller), own, folder)),
+    check: (asked, folder) => ask(asked, folder, (own, sends) => sends.checkSend(own, folder)),
   };
 }
 

@@ -10,7 +10,7 @@ import {
 import { senderWarnings, type OwnSenders } from '../../../core/address/sender-warnings.ts';
 import { invalidRequest } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
-import { routed } from '../operations/routed.ts';
+import { OF_THREAD, routed } from '../operations/routed.ts';
 import { schemaOfOperation } from '../operations/operation-schema.ts';
 import type { ThreadsPage, ThreadsRequest } from '../../../app/threads/use-cases.ts';
 import { keyIdOf } from '../../../core/keys/caller.ts';
@@ -175,7 +175,7 @@ const marking = (mark: 'read' | 'unread') =>
     summary: `Mark the received emails of a thread as ${mark}`,
     description:
       'Marks all emails that the thread contains now. A repeat changes nothing. Needs no body; a body with fields is refused.',
-    account: { of: ({ threadId }, { accountOf }) => accountOf.thread(threadId), missing: 'thread_not_found' },
+    account: OF_THREAD,
   });
 
 export function registerThreadListRoutes(

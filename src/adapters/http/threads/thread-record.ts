@@ -18,7 +18,7 @@ import { invalidRequest } from '../../../core/errors.ts';
 import { formatMessageId } from '../../../core/message/message-id.ts';
 import { TRIMMED_LINE_PATTERN } from '../../../core/one-line.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
-import { routed } from '../operations/routed.ts';
+import { OF_THREAD, routed } from '../operations/routed.ts';
 import { schemaOfOperation } from '../operations/operation-schema.ts';
 import type { ThreadPageRequest, ThreadPageResult } from '../../../app/threads/use-cases.ts';
 import { keyIdOf } from '../../../core/keys/caller.ts';
@@ -244,7 +244,7 @@ const getThreadPage = routed<ThreadPageRequest, ThreadPageResult>()({
   description:
     'The record of the thread and a page of its emails, newest first, including emails that were not sent. A page has ' +
     'fewer emails when their texts are long.',
-  account: { of: ({ threadId }, { accountOf }) => accountOf.thread(threadId), missing: 'thread_not_found' },
+  account: OF_THREAD,
 });
 
 const changeThread = routed<ThreadChange & { readonly threadId: string }, ThreadRecord>()({
@@ -258,7 +258,7 @@ const changeThread = routed<ThreadChange & { readonly threadId: string }, Thread
   description:
     'Absent fields stay unchanged. `labels` applies before `add_labels`; `remove_labels` names none of them. 20 labels at ' +
     'most. A request that changes nothing writes no event.',
-  account: { of: ({ threadId }, { accountOf }) => accountOf.thread(threadId), missing: 'thread_not_found' },
+  account: OF_THREAD,
   act: {
     event: 'thread.changed',
     what: ({ threadId, ...change }) => ({ threadId, fields: changedFields(change) }),

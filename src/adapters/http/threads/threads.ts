@@ -5,7 +5,7 @@
  * §8.8.1): a large thread is read while it is sent, and may be changed meanwhile.
  */
 import type { HttpContext, HttpServer } from '../answers/context.ts';
-import { routed } from '../operations/routed.ts';
+import { OF_THREAD, routed } from '../operations/routed.ts';
 import { schemaOfOperation } from '../operations/operation-schema.ts';
 import type { ThreadEmails } from '../../../app/threads/thread-list-ports.ts';
 import { isUnchanged } from '../answers/entity-tag.ts';
@@ -49,7 +49,7 @@ const getThread = routed<{ readonly threadId: string }, ThreadEmails>()({
   description:
     'Both directions, with attachment records, ordered by date and then by id. A large thread is streamed. With the ETag ' +
     'of an earlier response in `If-None-Match`, an unchanged thread gets 304 without emails.',
-  account: { of: ({ threadId }, { accountOf }) => accountOf.thread(threadId), missing: 'thread_not_found' },
+  account: OF_THREAD,
 });
 
 export function registerThreadRoutes(app: HttpServer, { perform, sendEmails }: HttpContext): void {

@@ -10,7 +10,6 @@ import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { chooseAccount, routed } from '../operations/routed.ts';
 import { schemaOfOperation } from '../operations/operation-schema.ts';
 
-import { orRemove } from '../body/or-remove.ts';
 import type { UploadRequest } from '../../../app/uploads/use-cases.ts';
 import type { Upload } from '../../../app/uploads/upload-ports.ts';
 import { BinaryBody } from '../body/binary-body.ts';
@@ -147,10 +146,12 @@ export function registerUploadRoutes(app: HttpServer, context: HttpContext): voi
           expectedSha256,
         };
         const asked = { accountId: query.account_id ?? null };
-        const upload = await orRemove(folder, (begin) =>
-          perform(request, createUpload, asked, ({ accountId }, uploads) =>
-            begin(() => uploads.createUpload({ ...file, accountId }, folder)),
-          ),
+        const upload = await perform(
+          request,
+          createUpload,
+          asked,
+          ({ accountId }, uploads) => uploads.createUpload({ ...file, accountId }, folder),
+          folder,
         );
         return reply.code(201).send({
           id: upload.id,
