@@ -4,11 +4,11 @@
  */
 import type { LinkedEmail, LinkGraph } from './linked-email.ts';
 
-/** A tie between two nodes of the graph, by number; the first is an email. */
+/** A tie between two nodes of the graph, by number; the first is an email, unless it ties a meeting point to its Message-ID. */
 export interface RankedTie {
   readonly a: number;
   readonly b: number;
-  /** The Message-ID that ties them; null for an anchor. */
+  /** The Message-ID or meeting point that ties them; null for an anchor, and between these two. */
   readonly messageId: string | null;
   readonly isAnchor: boolean;
   /** Lower ones count first. */
@@ -27,6 +27,8 @@ const ANCHOR_RANK = -1;
 const UNBORNE_RANK = 10_000;
 /** After all others: the thread of a labelled email is known without its links. */
 const LABELLED_RANK = 1_000_000;
+/** Who met there names the Message-ID itself. Only a label is left to be tied: that of what an operator or a deletion kept together. */
+const POINT_RANK = 2_000_000;
 /** Deeper than any conversation. */
 const CIRCLE = Number.MAX_SAFE_INTEGER;
 
@@ -64,6 +66,11 @@ export function rankTies(graph: LinkGraph, numbers: ReadonlyMap<string, number>)
     const unborne = others.filter((link) => !borne.has(link));
     for (const [at, link] of there.entries()) add(numbers.get(link), at, link);
     for (const [at, link] of unborne.entries()) add(numbers.get(link), UNBORNE_RANK + at, link);
+  }
+  for (const [point, messageId] of graph.points ?? []) {
+    const [a, b] = [numbers.get(messageId), numbers.get(point)];
+    if (a === undefined || b === undefined) continue;
+    ties.push({ a, b, messageId: null, isAnchor: false, rank: POINT_RANK, depth: 0, date: 0, key: point });
   }
   return ties;
 }

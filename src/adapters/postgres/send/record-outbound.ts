@@ -17,7 +17,13 @@ import { absorbCopies } from './absorb-copies.ts';
 import { createBatches } from '../db/batches.ts';
 import { threadIdOf } from '../emails/thread-rows.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
-import { insertLinkedSend, insertNewSends, SENDS_LOCK, SENT_ELSEWHERE } from './insert-emails.ts';
+import {
+  insertLinkedSend,
+  insertNewSends,
+  meetingKeysOfSend,
+  SENDS_LOCK,
+  SENT_ELSEWHERE,
+} from './insert-emails.ts';
 import { linkThread, type NamedCustomer } from '../threads/link-thread.ts';
 import { inLinkingTransaction, LinkConflict, RecordedMeanwhile } from '../db/linking-transaction.ts';
 import { readNewer } from './newer-emails.ts';
@@ -75,7 +81,15 @@ async function link(
   const { rule } = record.placement;
   const anchorId = await findAnchor(executor, record);
   const named = linksOf({ ...record, bounced: null, bySubject: null }).map(({ messageId }) => messageId);
-  const own = { id, messageIds: ownIds(record), links: [], date: record.date, anchorId };
+  const own = {
+    id,
+    messageIds: ownIds(record),
+    links: [],
+    meetingKeys: meetingKeysOfSend(record),
+    isSend: true,
+    date: record.date,
+    anchorId,
+  };
   const customer: NamedCustomer | null =
     record.customerId === null ? null : { id: record.customerId, joinsParty: rule !== 'new' };
   const mayMerge = rule !== 'thread_id';

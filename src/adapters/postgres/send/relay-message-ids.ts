@@ -49,6 +49,8 @@ export async function tieRelayMessageId(
       id: emailId,
       messageIds: [email.message_id, messageId],
       links: [],
+      meetingKeys: [],
+      isSend: true,
       date: email.date,
       anchorId: null,
     },

@@ -503,6 +503,7 @@ declare module '../db/statement.ts' {
         threadId: string | null;
         accountId: string | null;
         defaultAccountId: string | null;
+        point: string | null;
         answeredEmailId: string | null;
       };
       row: {

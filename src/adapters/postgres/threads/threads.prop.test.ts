@@ -12,17 +12,19 @@ import { v7 as uuidv7 } from 'uuid';
 import { dryRethread } from '../../../../test/helpers/dry-rethread.ts';
 import { numbered } from '../../../../test/helpers/groups.ts';
 import { inboundRecord } from '../../../../test/helpers/inbound-record.ts';
-import { outboundRecord } from '../../../../test/helpers/outbound-record.ts';
+import { addressOf, outboundRecord } from '../../../../test/helpers/outbound-record.ts';
 import { compareWithLaw } from '../../../../test/helpers/thread-law.ts';
 import { createThreadModel, type ModelStep } from '../../../../test/helpers/thread-model.ts';
 import type { InboundRecord } from '../../../app/receive/inbound-ports.ts';
 import { ServiceError } from '../../../core/errors.ts';
 import type { MessageId } from '../../../core/message/message-id.ts';
+import { meetingKeyOfSend, meetingKeysOf } from '../../../core/thread/meeting-points.ts';
 import { linksOf } from '../../../core/thread/place-inbound.ts';
 import { placeOutbound } from '../../../core/thread/place-outbound.ts';
 import { createMessageStore, openMailStores } from '../../../../test/helpers/mail-stores.ts';
 import { createDeletionStore } from '../erase/deletion-store.ts';
 import { createInboundStore } from '../receive/record-inbound.ts';
+import { meetingKeysOfSend } from '../send/insert-emails.ts';
 import { saveRelayMessageId } from '../send/relay-message-ids.ts';
 import { createThreadDecisions } from './thread-decisions.ts';
 import { SEED, runs } from '../../../../test/helpers/runs.ts';
@@ -53,10 +55,25 @@ async function truncate(): Promise<void> {
   );
 }
 
+/** Every other one is telling: who names it has seen an email. */
+const nameOf = (index: number): MessageId =>
+  `m${index}${index % 2 === 0 ? '' : '.1234567'}@example.test` as MessageId;
+
+/** Those of mail with one of three people. */
+const KEYS = ['k0', 'k1', 'k2'].map(
+  (person) =>
+    meetingKeysOf(
+      { suggested: null, from: [addressOf(person)], recipients: [], messageId: nameOf(0) },
+      null,
+    )[0]!,
+);
+
 const received = fc.record({
   own: fc.nat(FIRST_SENT - 1),
   inReplyTo: fc.option(fc.nat(NAMES - 1), { nil: null }),
   references: fc.array(fc.nat(NAMES - 1), { maxLength: 3 }),
+  /** With whom it is exchanged; few, so that they meet. */
+  keys: fc.uniqueArray(fc.constantFrom(...KEYS), { minLength: 1, maxLength: 2 }),
   /** Equal days are common. */
   day: fc.integer({ min: 1, max: 3 }),
 });
@@ -124,10 +141,8 @@ type AnyStep = typeof anyStep extends fc.Arbitrary<infer T> ? T : never;
 type StepOfOne = typeof oneByOne extends fc.Arbitrary<infer T> ? T : never;
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-const nameOf = (index: number) => `m${index}@example.test` as MessageId;
-
 function toRecord(accountId: string, mail: Received): InboundRecord {
-  const { own, inReplyTo, references, day, subject } = mail;
+  const { own, inReplyTo, references, keys, day, subject } = mail;
   const messageId = nameOf(own);
   const date = new Date(`2026-03-0${day}T12:00:00Z`);
   const names = {
@@ -136,7 +151,7 @@ function toRecord(accountId: string, mail: Received): InboundRecord {
   };
   const base = inboundRecord({ accountId, date, ...names });
   // The same Message-ID with another date or other links is another email.
-  const key = JSON.stringify([own, inReplyTo, references, day]);
+  const key = JSON.stringify([own, inReplyTo, references, keys, day]);
   const written = subject === undefined ? key : `${subject.isReply ? 'Re: ' : ''}${subject.key}`;
   return {
     ...base,
@@ -144,6 +159,7 @@ function toRecord(accountId: string, mail: Received): InboundRecord {
     identity: { ...base.identity, messageId, date, subject: written },
     identityKey: createHash('sha256').update(`${key} ${written}`).digest('hex'),
     subject: written,
+    meetingKeys: keys,
     links: [
       ...linksOf({ ...names, bounced: null, bySubject: null }).filter((link) => link.messageId !== messageId),
       { rule: 'message_id', messageId },
@@ -176,7 +192,7 @@ function createWorld(accountId: string, mayBeNamed = true) {
     emails.push(result.id);
     const { messageId } = record.identity;
     const links = record.links.map((link) => link.messageId).filter((name) => name !== messageId);
-    return { kind: 'receive', own: [messageId], links, date: record.date };
+    return { kind: 'receive', own: [messageId], links, keys: record.meetingKeys, date: record.date };
   }
 
   async function send({
@@ -192,11 +208,13 @@ function createWorld(accountId: string, mayBeNamed = true) {
     );
     if (named.length > 0 && !mayBeNamed) return null;
     sent.add(own);
+    const to = [addressOf(`k${own % KEYS.length}`)];
     const query = {
       accountId,
       defaultAccountId: accountId,
       threadId: thread === null ? null : await threadOf(thread),
       inReplyTo: inReplyTo === null ? null : nameOf(inReplyTo),
+      meetingKey: meetingKeyOfSend(outboundRecord({ to })),
     };
     const placement = placeOutbound(query, await messages.readPlacementFacts(query), uuidv7());
     const parent = placement.parent;
@@ -208,6 +226,7 @@ function createWorld(accountId: string, mayBeNamed = true) {
       inReplyTo: parent === null ? [] : [parent.messageId],
       references: parent === null ? [] : [...parent.references, parent.messageId],
       customerId: whose === null ? null : CUSTOMERS[whose]!,
+      to,
     });
     await messages.recordOutbound(record);
     emails.push(record.id);
@@ -223,6 +242,7 @@ function createWorld(accountId: string, mayBeNamed = true) {
       kind: 'send',
       own: record.messageId,
       links: linksOf({ ...record, bounced: null, bySubject: null }).map(({ messageId }) => messageId),
+      keys: meetingKeysOfSend(record),
       thread: thread === null || query.threadId === null ? null : thread % (emails.length - 1),
       answered: placement.matchedMessageId,
       customer: record.customerId,
@@ -318,7 +338,7 @@ it(
  * off.
  */
 const HELD_BY_NO_MESSAGE_ID: StepOfOne[] = [
-  { kind: 'receive', mail: { own: 0, inReplyTo: null, references: [], day: 1 } },
+  { kind: 'receive', mail: { own: 0, inReplyTo: null, references: [], keys: KEYS.slice(0, 1), day: 1 } },
   { kind: 'send', own: 10, thread: 0, inReplyTo: 11, customer: 0 },
   { kind: 'split', at: 0, emails: [1] },
   { kind: 'send', own: 11, thread: 0, inReplyTo: 12, customer: 1 },
@@ -376,9 +396,9 @@ async function readAsModel(
       select id, thread_id, 'e' || lpad((row_number() over (order by id) - 1)::text, 4, '0') as name
       from emails where account_id = $1
     )
-    select string_agg(name, ' ' order by name collate "C") as thread, false as refused from (
+    select string_agg(name, ' | ' order by name collate "C") as thread, false as refused from (
       select thread_id, name from named
-      union all select thread_id, message_id from thread_message_ids where account_id = $1
+      union all select thread_id, message_id from thread_message_ids where account_id = $1 and thread_id is not null
     ) placed group by thread_id
     union all select n.name || ' ' || r.message_id, true from refused_links r join named n on n.id = r.email_id`,
     [accountId],
@@ -435,7 +455,13 @@ it(
         await requireLaw(accountId);
         const { rows } = await pool.query<{ name: string; thread_id: string }>(
           `select e.message_id || ' ' || e.subject as name, e.thread_id from emails e where account_id = $1
-        union all select message_id, thread_id from thread_message_ids where account_id = $1 order by 1`,
+        union all select m.message_id, m.thread_id from thread_message_ids m where m.account_id = $1 and m.thread_id is not null
+          -- Points of known Message-IDs are left from when they were not.
+          and not exists (
+            select from thread_message_ids k
+            where k.account_id = $1 and k.message_id = m.waits_for and k.thread_id is not null
+          )
+        order by 1`,
           [accountId],
         );
         const refused = await pool.query<{ name: string }>(
