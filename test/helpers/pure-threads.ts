@@ -36,15 +36,18 @@ export function ourThreads(
   const isKnown = (messageId: string) => own === null || known.has(messageId);
   const emails = all.map(({ messageId, message }, index) => {
     const links = inboundLinks(messageId, message, readBounce(message));
-    const keys = meetingKeysOf(
-      {
-        suggested: own === null ? null : (suggestCounterparty(message, [], own)?.address ?? null),
-        from: [...message.replyTo, ...message.from],
-        recipients: [...message.to, ...message.cc, ...message.bcc],
-        messageId,
-      },
-      own,
-    );
+    const keys =
+      own === null
+        ? []
+        : meetingKeysOf(
+            {
+              suggested: suggestCounterparty(message, [], own)?.address ?? null,
+              from: [...message.replyTo, ...message.from],
+              recipients: [...message.to, ...message.cc, ...message.bcc],
+              messageId,
+            },
+            own,
+          );
     return {
       id: String(index),
       messageIds: nodesOf(messageId, keys, isKnown),

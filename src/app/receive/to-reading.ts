@@ -56,16 +56,19 @@ export function toReading(
     account === undefined ? null : suggestCounterparty(message, forwardedFrom, account.from);
   return {
     links: inboundLinks(messageId, { inReplyTo, references, otherMessageId }, bounce),
-    meetingKeys: meetingKeysOf(
-      {
-        suggested: suggestedCounterparty?.address ?? null,
-        // A form writes in its own name, and has the person in Reply-To.
-        from: [...message.replyTo, ...message.from],
-        recipients: [...message.to, ...message.cc, ...message.bcc],
-        messageId,
-      },
-      account?.from ?? null,
-    ),
+    meetingKeys:
+      account === undefined
+        ? []
+        : meetingKeysOf(
+            {
+              suggested: suggestedCounterparty?.address ?? null,
+              // A form writes in its own name, and has the person in Reply-To.
+              from: [...message.replyTo, ...message.from],
+              recipients: [...message.to, ...message.cc, ...message.bcc],
+              messageId,
+            },
+            account.from,
+          ),
     writtenMessageId,
     otherMessageId,
     inReplyTo,

@@ -32,13 +32,13 @@ const KEY_CHARS = 16;
 /**
  * The keys of an email's points, none of them readable. Never empty: an email without any person meets no other.
  *
- * @param own the account's address; its colleagues, too, count as ours. null: not known
+ * @param own the account's address; its colleagues, too, count as ours
  */
 export function meetingKeysOf(
   { suggested, from, recipients, messageId }: Correspondents,
-  own: Address | null,
+  own: Address,
 ): readonly string[] {
-  const isOurs = own === null ? () => false : isOwnFor(own);
+  const isOurs = isOwnFor(own);
   const people = [...from, ...recipients].filter(({ domain }) => domain !== '');
   const others = people.filter((address) => !isOurs(address)).map(addrSpec);
   const named = suggested === null ? others : [suggested, ...others];

@@ -162,7 +162,7 @@ interface NewPlace {
 async function link(
   executor: Executor,
   { id, accountId }: ReadEmail,
-  { identity, otherMessageId, links, meetingKeys, date }: Reading,
+  { identity, otherMessageId, links, date }: Reading,
   before: Rereading['before'],
   exclusive: boolean,
 ): Promise<NewPlace | null> {
@@ -171,7 +171,7 @@ async function link(
     id,
     messageIds: ownIdsOf({ identity, otherMessageId }),
     links: named.map(({ messageId }) => messageId),
-    meetingKeys,
+    meetingKeys: before.meeting_keys,
     isSend: false,
     date,
     anchorId: null,

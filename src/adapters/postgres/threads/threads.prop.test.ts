@@ -64,7 +64,7 @@ const KEYS = ['k0', 'k1', 'k2'].map(
   (person) =>
     meetingKeysOf(
       { suggested: null, from: [addressOf(person)], recipients: [], messageId: nameOf(0) },
-      null,
+      addressOf('sales', 'example.com'),
     )[0]!,
 );
 
