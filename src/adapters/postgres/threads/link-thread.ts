@@ -86,9 +86,9 @@ export async function linkThread(trx: Executor, request: LinkRequest): Promise<L
   ]);
   const after = untied.length + before.unknown.length === 0 ? before : await readTies(trx, request);
   const isNamed = email.messageIds.flatMap(after.nodesOf).some((name) => !fresh.has(name));
+  // One of them became known at this moment, or was forgotten: points were tied that nothing holds in this thread.
+  if (after.nodes.join() !== before.nodes.join()) throw new LinkConflict();
   if (mayMerge) {
-    // One of them became known at this moment, or was forgotten.
-    if (after.nodes.join() !== before.nodes.join()) throw new LinkConflict();
     for (const [name, owner] of [
       ...after.nodes.map((one) => [one, after.owners.get(one)] as const),
       ...after.waiting,

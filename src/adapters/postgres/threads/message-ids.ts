@@ -235,6 +235,34 @@ const HIDE = statement(
   select message_id from hidden`,
 );
 
+/**
+ * Deletes the meeting points to which only these emails are tied, of all in some threads: the emails are about to be merged into another one,
+ * which is not tied to all of them. What an operator or a deletion has labelled stays.
+ */
+export async function forgetPointsOf(
+  executor: Executor,
+  accountId: string,
+  emailIds: readonly string[],
+  threadIds: readonly string[],
+): Promise<void> {
+  await run(executor, FORGET_POINTS, { accountId, emailIds, threadIds });
+}
+
+const FORGET_POINTS = statement(
+  'forget-points-of-emails',
+  `delete from thread_message_ids m
+  where m.account_id = $accountId and m.thread_id = any ($threadIds::uuid[]) and m.waits_for is not null
+    and m.message_id in (
+      select n.message_id from emails e cross join lateral (${NAMES_OF}) n where e.id = any ($emailIds::uuid[])
+      except
+      select n.message_id from emails e cross join lateral (${NAMES_OF}) n
+      where e.thread_id = any ($threadIds::uuid[]) and e.id <> all ($emailIds::uuid[])
+    )
+    and not exists (
+      select from message_id_labels l where l.account_id = m.account_id and l.message_id = m.message_id
+    )`,
+);
+
 /** Hides Message-IDs for which no other email waits. */
 const HIDE_WAITED = statement(
   'hide-waited-message-ids',

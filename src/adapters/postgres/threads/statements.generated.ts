@@ -259,6 +259,14 @@ declare module '../db/statement.ts' {
         waits_for: string | null;
       };
     };
+    'forget-points-of-emails': {
+      values: {
+        accountId: string | null;
+        threadIds: readonly (string | null)[] | null;
+        emailIds: readonly (string | null)[] | null;
+      };
+      row: object;
+    };
     'forget-thread-decisions': {
       values: {
         threadId: string | null;
