@@ -41,13 +41,12 @@ export async function placeAmongCopies(
   const linked = await linkThread(trx, { ...request, threadId: requested, mayMerge: false, exclusive: true });
   await write(linked);
   const recorded = await absorbCopies(trx, email.id, copies);
-  const weighed = await concerned();
   // Mail that came at this moment took some of the Message-IDs.
-  if (weighed.some((id) => !locked.has(id))) throw new LinkConflict();
+  if ((await concerned()).some((id) => !locked.has(id))) throw new LinkConflict();
   const left = new Set((await run(trx, WITH_EMAILS, { threadIds: places })).map(({ id }) => id));
   const emptied = places.filter((id) => id !== linked.threadId && !left.has(id));
   await absorbThreads(trx, linked.threadId, emptied);
-  await carryOut(trx, accountId, await weighThreads(trx, accountId, weighed, { lock: true }));
+  await carryOut(trx, accountId, await weighThreads(trx, accountId, [...locked], { lock: true }));
   return recorded;
 }
 

@@ -253,12 +253,15 @@ function createWorld(accountId: string, { mayBeNamed = true, isAtOnce = false } 
     comesBack,
   }: Send): Promise<ModelStep | null> {
     if (sent.has(own)) return null;
+    sent.add(own);
     const { rows: named } = await pool.query(
       'select from thread_message_ids where account_id = $1 and message_id in ($2, deleted_message_id($2))',
       [accountId, nameOf(own)],
     );
-    if (named.length > 0 && !mayBeNamed) return null;
-    sent.add(own);
+    if (named.length > 0 && !mayBeNamed) {
+      sent.delete(own);
+      return null;
+    }
     const to = [addressOf(`k${own % KEYS.length}`)];
     const query = {
       accountId,
@@ -372,10 +375,11 @@ function createWorld(accountId: string, { mayBeNamed = true, isAtOnce = false } 
   };
 }
 
-async function requireLaw(accountId: string): Promise<void> {
+/** @param mayMix the caller of a send may have chosen a thread before its Message-ID was known in that of another customer */
+async function requireLaw(accountId: string, mayMix = false): Promise<void> {
   const { stored, expected, mixed } = await compareWithLaw(pool, accountId);
   expect(stored).toEqual(expected);
-  expect(mixed).toEqual([]);
+  if (!mayMix) expect(mixed).toEqual([]);
   expect(await dryRethread(pool)).toEqual([]);
 }
 
@@ -461,7 +465,7 @@ it(
       const accountId = randomUUID();
       const world = createWorld(accountId, { isAtOnce: true });
       for (const steps of moments) await Promise.all(steps.map((one) => world.take(one)));
-      await requireLaw(accountId);
+      await requireLaw(accountId, true);
     });
     await fc.assert(property, { numRuns: RUNS, endOnFailure: true, ...SEED });
   },
