@@ -84,7 +84,9 @@ export async function linkThread(trx: Executor, request: LinkRequest): Promise<L
     ...untied.map((messageId) => ({ accountId, messageId, threadId })),
     ...before.unknown.map((messageId) => ({ accountId, messageId, threadId: null })),
   ]);
-  const after = untied.length + before.unknown.length === 0 ? before : await readTies(trx, request);
+  // Where all of them had no row, no other email has or names them: they are where this one put them.
+  const areAllFresh = fresh.size === untied.length + before.unknown.length;
+  const after = areAllFresh ? before.tiedTo(untied, threadId) : await readTies(trx, request);
   const isNamed = email.messageIds.flatMap(after.nodesOf).some((name) => !fresh.has(name));
   // One of them became known at this moment, or was forgotten: points were tied that nothing holds in this thread.
   if (after.nodes.join() !== before.nodes.join()) throw new LinkConflict();
@@ -109,6 +111,8 @@ interface Ties extends KnownThreads {
   /** Message-IDs that are only named. */
   readonly unknown: readonly string[];
   nodesOf(messageId: string): readonly string[];
+  /** The same, once these are in the thread. */
+  tiedTo(names: readonly string[], threadId: string): Ties;
   /** The threads of the Message-IDs that it bears and names, or of their points. */
   readonly byId: ReadonlyMap<string, string>;
 }
@@ -154,6 +158,10 @@ function toTies(
     nodes: [...new Set(placed.flatMap(({ nodes }) => nodes))],
     unknown: [...new Set(all.map(({ messageId }) => messageId))].filter((id) => !isKnown(id)),
     nodesOf: (messageId) => nodesOf(messageId, meetingKeys, isKnown),
+    tiedTo(names, threadId) {
+      const tied = new Map([...owners, ...names.map((name) => [name, threadId] as const)]);
+      return toTies({ owners: tied, waiting }, all, borne, meetingKeys);
+    },
     byId: new Map(
       placed.toReversed().flatMap(({ messageId, nodes }): [string, string][] => {
         const owner = nodes.map((name) => owners.get(name)).find((thread) => thread !== undefined);
