@@ -113,7 +113,7 @@ function weigh(state: ModelState, named: ReadonlySet<string>): void {
   const left = [...threads, ...plan.threadOf.values()].filter(
     (thread) => !plan.merged.some(({ id }) => id === thread),
   );
-  if (groups.refused.length > 0 || separationsOf(state, weighed, names).length > 0) {
+  if (groups.areKeptApart) {
     for (const thread of left) clusters.set(thread, cluster);
   }
 }

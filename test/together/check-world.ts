@@ -44,6 +44,8 @@ export async function checkWorld(world: World, database: TestDatabase): Promise<
     ) name
     left join thread_message_ids m on m.account_id = e.account_id and m.message_id = name
     where m.thread_id is distinct from e.thread_id
+      -- Of a send that stayed beside the email of its caller's choice; see docs/decisions/0016-refused-merges.md.
+      and not exists (select from refused_links r where r.email_id = e.id and r.message_id in (e.message_id, e.relay_message_id))
       and not exists (select from email_labels l where l.email_id = e.id)
       and not exists (select from message_id_labels l where l.account_id = e.account_id
         and split_part(l.message_id, ' ', 1) in (e.message_id, e.relay_message_id))`,

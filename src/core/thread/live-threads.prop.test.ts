@@ -103,6 +103,33 @@ function requireSplit(
   ]);
 }
 
+/** Thread → the customers that sends named for it. */
+function partiesOf(model: ThreadModel): ReadonlyMap<string, ReadonlySet<string>> {
+  const parties = new Map<string, Set<string>>();
+  for (const { id, partyId } of model.emails) {
+    const thread = model.places.get(id) ?? '';
+    const known = parties.get(thread) ?? new Set();
+    parties.set(thread, partyId === null ? known : known.add(partyId));
+  }
+  return parties;
+}
+
+function requireOneParty(model: ThreadModel): void {
+  for (const parties of partiesOf(model).values()) expect(parties.size).toBeLessThanOrEqual(1);
+}
+
+/** Without a decision, a send stays beside the email that its caller chose, unless that turned out to be another customer's. */
+function requireAnchors(model: ThreadModel): void {
+  const parties = partiesOf(model);
+  for (const { id, anchorId, label } of model.emails) {
+    const anchor = model.emails.find((email) => email.id === anchorId);
+    if (anchor === undefined || label !== null || anchor.label !== null) continue;
+    const [own = '', chosen = ''] = [model.places.get(id), model.places.get(anchor.id)];
+    if (own === chosen) continue;
+    expect([parties.get(own)?.size, parties.get(chosen)?.size]).toEqual([1, 1]);
+  }
+}
+
 it(
   'placed one after the other, emails make the threads that all of them make together',
   () => {
@@ -113,6 +140,8 @@ it(
           const before = new Map(model.places);
           take(model, one);
           expect(model.stored()).toEqual(model.expected());
+          requireOneParty(model);
+          requireAnchors(model);
           if (one.kind === 'split') requireSplit(model, one, before);
         }
       }),

@@ -10,7 +10,6 @@ export interface RankedTie {
   readonly b: number;
   /** The Message-ID or meeting point that ties them; null for an anchor, and between these two. */
   readonly messageId: string | null;
-  readonly isAnchor: boolean;
   /** Lower ones count first. */
   readonly rank: number;
   /** Distance of its email from the beginning of a conversation, counted along the first link of each email. */
@@ -19,10 +18,11 @@ export interface RankedTie {
   readonly key: string;
 }
 
+/** The thread that the caller of a send chose counts, wherever others have put its Message-ID. */
+const ANCHOR_RANK = -4;
 /** An email and its Message-ID are one, whatever it answers; so are a send and the Message-ID from its relay. */
 const OWN_RANK = -3;
 const OTHER_OWN_RANK = -2;
-const ANCHOR_RANK = -1;
 /** After all links to existing emails: any number of strangers may name a Message-ID that no email has. */
 const UNBORNE_RANK = 10_000;
 /** After all others: the thread of a labelled email is known without its links. */
@@ -49,8 +49,7 @@ export function rankTies(graph: LinkGraph, numbers: ReadonlyMap<string, number>)
         a: index,
         b,
         messageId: name,
-        isAnchor: rank === ANCHOR_RANK,
-        rank: rank + (isLabelled && rank > OTHER_OWN_RANK ? LABELLED_RANK : 0),
+        rank: rank + (isLabelled && rank !== OWN_RANK && rank !== OTHER_OWN_RANK ? LABELLED_RANK : 0),
         depth: depths[index] ?? 0,
         date: email.date.getTime(),
         key: `${messageId} ${name ?? ''} ${email.id}`,
@@ -70,7 +69,7 @@ export function rankTies(graph: LinkGraph, numbers: ReadonlyMap<string, number>)
   for (const [point, messageId] of graph.points ?? []) {
     const [a, b] = [numbers.get(messageId), numbers.get(point)];
     if (a === undefined || b === undefined) continue;
-    ties.push({ a, b, messageId: null, isAnchor: false, rank: POINT_RANK, depth: 0, date: 0, key: point });
+    ties.push({ a, b, messageId: null, rank: POINT_RANK, depth: 0, date: 0, key: point });
   }
   return ties;
 }

@@ -130,7 +130,7 @@ export async function carryOut(
   const { written } = namesOf(graph);
   const refused = groups.refused.map((link) => ({ ...link, messageId: idOfPoint(written(link.messageId)) }));
   await storeRefused(trx, emails, refused);
-  if (graph.separations.length + groups.refused.length > 0) {
+  if (groups.areKeptApart) {
     await formCluster(trx, [...plan.threadOf.values()], threads);
   }
 }

@@ -214,11 +214,8 @@ function toCopy(send: OutboundRecord): InboundRecord {
   });
 }
 
-/**
- * `mayBeNamed`: false when a send's Message-ID is new, as but for a send that is recorded after a crash. `isAtOnce`: decisions may move a send
- * before its thread is looked at.
- */
-function createWorld(accountId: string, { mayBeNamed = true, isAtOnce = false } = {}) {
+/** `isAtOnce`: decisions may move a send before its thread is looked at. */
+function createWorld(accountId: string, { isAtOnce = false } = {}) {
   /** Two processes. */
   const inbound = [createInboundStore(pool), createInboundStore(pool)] as const;
   const messages = createMessageStore(pool);
@@ -258,10 +255,6 @@ function createWorld(accountId: string, { mayBeNamed = true, isAtOnce = false } 
       'select from thread_message_ids where account_id = $1 and message_id in ($2, deleted_message_id($2))',
       [accountId, nameOf(own)],
     );
-    if (named.length > 0 && !mayBeNamed) {
-      sent.delete(own);
-      return null;
-    }
     const to = [addressOf(`k${own % KEYS.length}`)];
     const query = {
       accountId,
@@ -375,11 +368,10 @@ function createWorld(accountId: string, { mayBeNamed = true, isAtOnce = false } 
   };
 }
 
-/** @param mayMix the caller of a send may have chosen a thread before its Message-ID was known in that of another customer */
-async function requireLaw(accountId: string, mayMix = false): Promise<void> {
+async function requireLaw(accountId: string): Promise<void> {
   const { stored, expected, mixed } = await compareWithLaw(pool, accountId);
   expect(stored).toEqual(expected);
-  expect(mayMix ? [] : mixed).toEqual([]);
+  expect(mixed).toEqual([]);
   expect(await dryRethread(pool)).toEqual([]);
 }
 
@@ -447,7 +439,7 @@ it(
     const property = fc.asyncProperty(fc.array(anyStep, { minLength: 12, maxLength: 24 }), async (steps) => {
       await truncate();
       const accountId = randomUUID();
-      const world = createWorld(accountId, { mayBeNamed: false });
+      const world = createWorld(accountId);
       for (const one of steps) await world.take(one);
       await requireLaw(accountId);
     });
@@ -465,7 +457,7 @@ it(
       const accountId = randomUUID();
       const world = createWorld(accountId, { isAtOnce: true });
       for (const steps of moments) await Promise.all(steps.map((one) => world.take(one)));
-      await requireLaw(accountId, true);
+      await requireLaw(accountId);
     });
     await fc.assert(property, { numRuns: RUNS, endOnFailure: true, ...SEED });
   },
