@@ -914,6 +914,7 @@ create table send_queue (
   send_at timestamp with time zone,
   timed_from timestamp with time zone not null default now(),
   give_up_at timestamp with time zone not null,
+  give_up_after interval not null default '4 days'::interval,
   attempts integer not null default 0,
   version integer not null default 1,
   owner uuid,
@@ -928,6 +929,7 @@ create table send_queue (
   constraint send_queue_check1 CHECK (((owner IS NULL) = (claimed_at IS NULL))),
   constraint send_queue_check2 CHECK (((owner IS NULL) = (claim_id IS NULL))),
   constraint send_queue_check3 CHECK (((owner IS NOT NULL) OR (begun_at IS NULL))),
+  constraint send_queue_give_up_after_check CHECK ((give_up_after > '00:00:00'::interval)),
   constraint send_queue_lane_check CHECK (((length(lane) >= 1) AND (length(lane) <= 64))),
   constraint send_queue_priority_check CHECK (((priority >= 0) AND (priority <= 2))),
   constraint send_queue_version_check CHECK ((version > 0))
