@@ -4397,11 +4397,11 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "error": "Das Zugangsgeheimnis fehlt oder ist falsch.",
-                 *       "message": "The secret is missing or wrong.",
-                 *       "code": "unauthorized",
+                 *       "error": "Das Zugangsgeheimnis ist falsch, oder die Sitzung ist beendet.",
+                 *       "message": "The secret is wrong, or the session has ended.",
+                 *       "code": "invalid_credentials",
                  *       "request_id": "0199d3a4-5b18-7e09-8c4d-2a91f6b07d35",
-                 *       "doc": "/api/docs/errors#unauthorized"
+                 *       "doc": "/api/docs/errors#invalid_credentials"
                  *     }
                  */
                 "application/json": components["schemas"]["Error"];
@@ -4664,7 +4664,7 @@ export interface components {
         /** @description RFC 9110 §14.3. */
         AcceptRanges: "bytes" | "none";
         /** @description RFC 6750 §3. */
-        WWWAuthenticate: "Bearer";
+        WWWAuthenticate: string;
         /** @description Changes whenever the returned emails change. */
         ETag: string;
         /** @description A browser may store the response and revalidates it by the ETag. */

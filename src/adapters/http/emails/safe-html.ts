@@ -121,7 +121,7 @@ export function registerSafeHtmlRoutes(app: HttpServer, { perform }: HttpContext
           ...errorResponses(
             'invalid_uuid',
             'invalid_request',
-            'unauthorized',
+            'invalid_credentials',
             'email_not_found',
             'database_unavailable',
             'reading_unavailable',
