@@ -442,6 +442,12 @@ export const ERRORS = {
     'The image was not found, or its address has expired.',
     'Read the HTML of the email again for a new address.',
   ),
+  remote_image_unavailable: permanent(
+    404,
+    'Dieses Bild konnte nicht vom Server seines Absenders geladen werden.',
+    "The image could not be loaded from its sender's server.",
+    'Show the email without it. The service tries again after ten minutes at the earliest; its log contains the reason.',
+  ),
   upload_not_found: permanent(
     404,
     'Die hochgeladene Datei wurde nicht gefunden, oder ihre Zeit ist abgelaufen.',

@@ -83,6 +83,7 @@ type OpenUseCases = Pick<
   | 'inlineTypeOf'
   | 'openAttachment'
   | 'readSignedImage'
+  | 'readRemoteImage'
   | 'readUnsubscribeToken'
   | 'unsubscribe'
 >;

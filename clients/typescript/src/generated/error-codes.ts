@@ -90,6 +90,7 @@ export type RegisteredCode =
   | 'reading_unavailable'
   | 'recipient_suppressed'
   | 'recipient_unsubscribed'
+  | 'remote_image_unavailable'
   | 'request_timeout'
   | 'revoked_key'
   | 'send_deferred'

@@ -73,7 +73,7 @@ export interface paths {
         };
         /**
          * Show an image within an email
-         * @description Serves an address from `html_safe`: it needs no secret and is valid for an hour and for one image. Only raster images, recognised by their bytes; everything else, and an expired address, is 404.
+         * @description Serves an address from `html_safe`: it needs no secret and is valid for an hour and for one image. Only raster images, recognised by their bytes; everything else, and an expired address, is 404. With `address`, the service loads a remote image, at most 5 MiB, or has it from the last day.
          */
         get: operations["getImage"];
         put?: never;
@@ -3320,6 +3320,8 @@ export interface components {
             images: components["schemas"]["ShownImage"][];
             /** @description Until then the addresses of its images work. */
             images_expire_at: components["schemas"]["Timestamp"];
+            /** @description True: with `remote=allow`, remote images have paths of this service, which loads them; false: the browser does. */
+            image_proxy: boolean;
         };
         /** @description Position of an event in the feed. Opaque; ids sort as text in feed order. */
         EventId: string;
@@ -4388,6 +4390,25 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description Too Many Requests. */
+        TooManyRequests: {
+            headers: {
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": "Zu viele Anfragen. Bitte später erneut versuchen.",
+                 *       "message": "Too many requests. Try again later.",
+                 *       "code": "rate_limited",
+                 *       "request_id": "0199d3a4-5b18-7e09-8c4d-2a91f6b07d35",
+                 *       "doc": "/api/docs/errors#rate_limited"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description Unauthorized. */
         Unauthorized: {
             headers: {
@@ -4474,25 +4495,6 @@ export interface components {
                  *       "code": "unsupported_media_type",
                  *       "request_id": "0199d3a4-5b18-7e09-8c4d-2a91f6b07d35",
                  *       "doc": "/api/docs/errors#unsupported_media_type"
-                 *     }
-                 */
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description Too Many Requests. */
-        TooManyRequests: {
-            headers: {
-                "Retry-After": components["headers"]["RetryAfter"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "error": "Zu viele Anfragen. Bitte später erneut versuchen.",
-                 *       "message": "Too many requests. Try again later.",
-                 *       "code": "rate_limited",
-                 *       "request_id": "0199d3a4-5b18-7e09-8c4d-2a91f6b07d35",
-                 *       "doc": "/api/docs/errors#rate_limited"
                  *     }
                  */
                 "application/json": components["schemas"]["Error"];
@@ -4612,8 +4614,6 @@ export interface components {
         };
     };
     parameters: {
-        /** @description The attachment. */
-        id: components["schemas"]["Uuid"];
         /** @description The thread, or one that was merged into it. */
         threadId: components["schemas"]["Uuid"];
         /** @description ETags of copies that the caller has; the response is 304 when one of them is current. */
@@ -4636,6 +4636,8 @@ export interface components {
         "Idempotency-Key": string;
         /** @description `respond-async` (RFC 7240): the email is only put into the queue, and the answer is 202 with the header `Preference-Applied`. */
         Prefer: string;
+        /** @description The email. */
+        id: components["schemas"]["Uuid"];
         /** @description `inline` to show the file in a page: raster images and PDF, recognised by their bytes, and plain text. Everything else stays a download. */
         disposition: "attachment" | "inline";
         /** @description One range of bytes, such as `bytes=0-1023`, `bytes=1024-` or `bytes=-500`. */
@@ -4808,6 +4810,10 @@ export interface operations {
     getImage: {
         parameters: {
             query: {
+                /** @description Of a remote image: its address, in Base64url. */
+                address?: string;
+                /** @description Of a remote image: stands for the caller that read the HTML. */
+                by?: string;
                 /** @description Unix time in seconds. */
                 expires: number;
                 /** @description Signature from the address. */
@@ -4815,8 +4821,8 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description The attachment. */
-                id: components["parameters"]["id"];
+                /** @description The attachment; of a remote image, the email. */
+                id: components["schemas"]["Uuid"];
             };
             cookie?: never;
         };
@@ -4837,6 +4843,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
             500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
@@ -5781,7 +5788,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The email. */
-                id: components["schemas"]["Uuid"];
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -5840,7 +5847,7 @@ export interface operations {
             };
             path: {
                 /** @description The email. */
-                id: components["schemas"]["Uuid"];
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -5941,7 +5948,7 @@ export interface operations {
             };
             path: {
                 /** @description The email. */
-                id: components["schemas"]["Uuid"];
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -6042,7 +6049,7 @@ export interface operations {
             };
             path: {
                 /** @description The email. */
-                id: components["schemas"]["Uuid"];
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -6155,7 +6162,7 @@ export interface operations {
             };
             path: {
                 /** @description The email. */
-                id: components["schemas"]["Uuid"];
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -6897,7 +6904,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The email. */
-                id: components["schemas"]["Uuid"];
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -7041,7 +7048,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The email. */
-                id: components["schemas"]["Uuid"];
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -7085,7 +7092,7 @@ export interface operations {
             };
             path: {
                 /** @description The email. */
-                id: components["schemas"]["Uuid"];
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -7649,7 +7656,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The email. */
-                id: components["schemas"]["Uuid"];
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -7691,7 +7698,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The email. */
-                id: components["schemas"]["Uuid"];
+                id: components["parameters"]["id"];
                 /** @description The variant. */
                 variantId: components["parameters"]["variantId"];
             };
@@ -7738,7 +7745,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The email. */
-                id: components["schemas"]["Uuid"];
+                id: components["parameters"]["id"];
                 /** @description The variant. */
                 variantId: components["parameters"]["variantId"];
             };
@@ -7779,7 +7786,7 @@ export interface operations {
     getSafeHtml: {
         parameters: {
             query?: {
-                /** @description `allow` keeps images that are loaded by http and https; loading them informs the sender that the email was opened. */
+                /** @description `allow` keeps images that are loaded by http and https; loading them informs the sender that the email was opened. See `image_proxy`. */
                 remote?: "block" | "allow";
                 /** @description Background of the document for an email that sets no colours; `auto`: the preference of the browser. An email that sets colours is shown on a light background. */
                 theme?: "auto" | "light" | "dark";
@@ -7787,7 +7794,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The email. */
-                id: components["schemas"]["Uuid"];
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -7827,7 +7834,8 @@ export interface operations {
                      *           "url": "/api/images/0199d3a4-5b20-7f93-8a6e-c4d17b0e5f29?expires=1769864400&signature=q1bR3c5kQmM8o0uU3bY2f7h9d1e4g6i8j0k2l4n6p8s"
                      *         }
                      *       ],
-                     *       "images_expire_at": "2026-01-31T12:00:00.000Z"
+                     *       "images_expire_at": "2026-01-31T12:00:00.000Z",
+                     *       "image_proxy": true
                      *     }
                      */
                     "application/json": components["schemas"]["SafeHtml"];
@@ -8572,7 +8580,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The email. */
-                id: components["schemas"]["Uuid"];
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -8612,7 +8620,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The email. */
-                id: components["schemas"]["Uuid"];
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -8652,7 +8660,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The email. */
-                id: components["schemas"]["Uuid"];
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -9347,7 +9355,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The email. */
-                id: components["schemas"]["Uuid"];
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -11117,7 +11125,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The email. */
-                id: components["schemas"]["Uuid"];
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -11245,7 +11253,7 @@ export interface operations {
             };
             path: {
                 /** @description The attachment. */
-                id: components["parameters"]["id"];
+                id: components["schemas"]["Uuid"];
             };
             cookie?: never;
         };
