@@ -117,7 +117,7 @@ export function MailFrame({ email }: { readonly email: ThreadEmail }) {
       {!isRemote && data !== undefined && data.removed.remote_images > 0 && (
         <div className="mark mark-bar">
           <ImageOff size={16} strokeWidth={1.75} aria-hidden />
-          <p>{text.thread.remoteBlocked}</p>
+          <p>{text.thread.remoteBlocked(data.image_proxy)}</p>
           <Button look="outline" onPress={() => setRemote(true)}>
             {text.thread.showRemote}
           </Button>
