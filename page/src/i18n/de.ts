@@ -316,10 +316,10 @@ export const de: Messages = {
     showRemote: 'Bilder zeigen',
     showRemoteAlways: (address) => `Immer für ${address}`,
     remoteBlocked: (byService) =>
-      `Bilder aus dem Internet werden nicht geladen. Der Absender erfährt durch das Laden, dass und wann diese E-Mail gelesen wird${
+      `Bilder aus dem Internet werden nicht geladen. Durch das Laden erfährt der Absender, dass und wann Sie dies lesen${
         byService
           ? ', aber weder Ihre Netzadresse noch Ihren Browser.'
-          : ', und dazu Ihre Netzadresse und Ihren Browser.'
+          : ', dazu Ihre Netzadresse und Ihren Browser.'
       }`,
     stylesLeftOut: 'Die Gestaltung dieser E-Mail ist zu umfangreich und wird nicht gezeigt.',
     disguisedLinks: 'Vorsicht: Links in dieser E-Mail zeigen eine andere Adresse als die, zu der sie führen.',

@@ -297,7 +297,7 @@ export const en = {
     showRemote: 'Show images',
     showRemoteAlways: (address: string) => `Always for ${address}`,
     remoteBlocked: (byService: boolean) =>
-      `Images from the internet are blocked. Loading them shows the sender that this email is read, and when${
+      `Images from the internet are blocked. Loading them shows the sender that you read this, and when${
         byService
           ? ', but neither your network address nor your browser.'
           : ', as well as your network address and your browser.'

@@ -118,20 +118,22 @@ export function MailFrame({ email }: { readonly email: ThreadEmail }) {
         <div className="mark mark-bar">
           <ImageOff size={16} strokeWidth={1.75} aria-hidden />
           <p>{text.thread.remoteBlocked(data.image_proxy)}</p>
-          <Button look="outline" onPress={() => setRemote(true)}>
-            {text.thread.showRemote}
-          </Button>
-          {isProven && (
-            <Button
-              look="outline"
-              onPress={() => {
-                allowRemote(address);
-                setRemote(true);
-              }}
-            >
-              {text.thread.showRemoteAlways(shown(address))}
+          <div className="mark-acts">
+            <Button look="outline" onPress={() => setRemote(true)}>
+              {text.thread.showRemote}
             </Button>
-          )}
+            {isProven && (
+              <Button
+                look="outline"
+                onPress={() => {
+                  allowRemote(address);
+                  setRemote(true);
+                }}
+              >
+                {text.thread.showRemoteAlways(shown(address))}
+              </Button>
+            )}
+          </div>
         </div>
       )}
       <div className="mail-surface">
