@@ -1,5 +1,4 @@
 /** A part of the composition root: the image proxy, unless it is off. */
-import { setMaxListeners } from 'node:events';
 import path from 'node:path';
 import { createImageFetcher } from '../adapters/remote-images/fetch-image.ts';
 import { createImageCache, removeImageCache } from '../adapters/remote-images/image-cache.ts';
@@ -30,10 +29,6 @@ export function startImageProxy(
   const cache = createImageCache({ folder, clock });
   const cleaner = startImageCleaner(cache.clean, logger);
   teardown.push(() => cleaner.stop());
-  const stopping = new AbortController();
-  // A listener for each fetch, which Node.js would report as a leak.
-  setMaxListeners(0, stopping.signal);
-  teardown.push(async () => stopping.abort());
   const fetchImage = createImageFetcher({
     lookup: guardedLookup(resolveHost, requirePublic),
     checkAddress: requirePublic,
@@ -46,7 +41,6 @@ export function startImageProxy(
     meter,
     clock,
     logger,
-    stopping: stopping.signal,
   });
 }
 

@@ -3,6 +3,7 @@
  * along; time and size are bounded while the answer arrives, and its bytes decide whether it is an image. Nothing of the answer is passed on
  * but the bytes. An SVG is none: it can run scripts and load more.
  */
+import { setMaxListeners } from 'node:events';
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
@@ -104,6 +105,8 @@ export function createImageFetcher(options: ImageFetcherOptions): FetchImage {
       isSlow = true;
       stop();
     }, timeoutMs);
+    // Each fetch listens, which Node.js would report as a leak.
+    setMaxListeners(0, stopping);
     stopping.addEventListener('abort', stop, { once: true });
     try {
       stopping.throwIfAborted();

@@ -41,7 +41,8 @@ function start(more: Partial<RemoteImagePorts> = {}) {
   const state: { answer: FetchedImage | 'later' } = { answer: { kind: 'image', bytes: PNG } };
   const log = (fields: object, message: string) => void lines.push({ ...fields, message });
   const cache = memoryCache();
-  const read = createRemoteImages({
+  const stopping = new AbortController();
+  const readWith = createRemoteImages({
     imageUrls: { isValidRemote: ({ signature }) => signature === 'right' },
     hasEmail: async (id) => id === ID || id.startsWith('other'),
     fetchImage: async (address) => {
@@ -53,12 +54,12 @@ function start(more: Partial<RemoteImagePorts> = {}) {
     meter: { noteImage: (outcome) => void outcomes.push(outcome) },
     clock: () => new Date(time.now),
     logger: { debug: log, info: log, warn: log, error: log },
-    stopping: new AbortController().signal,
     ...more,
   });
+  const read = (image: SignedRemoteImage) => readWith(image, stopping.signal);
   const bytesOf = async (image: SignedRemoteImage) => buffer((await read(image)).stream);
   const settle = () => new Promise((resolve) => setTimeout(resolve, 5));
-  return { read, bytesOf, fetched, outcomes, lines, answers, state, cache, time, settle };
+  return { stopping, read, bytesOf, fetched, outcomes, lines, answers, state, cache, time, settle };
 }
 
 describe('a remote image', () => {
@@ -156,6 +157,14 @@ describe('a remote image', () => {
     expect(await Promise.all(asking)).toHaveLength(106);
     // What was refused did not count as failed.
     expect(await bytesOf(signed('one-more'))).toEqual(PNG);
+  });
+
+  it('is neither asked for nor taken for a failure when the service stops', async () => {
+    const { read, state, stopping, lines } = start();
+    state.answer = failure();
+    stopping.abort();
+    await expect(read(signed('a'))).rejects.toMatchObject({ code: 'remote_image_unavailable' });
+    expect(lines).toEqual([]);
   });
 
   it('is shown even if it cannot be kept', async () => {

@@ -33,18 +33,20 @@ export interface RemoteImagePorts {
   readonly meter: Pick<Meter, 'noteImage'>;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Ends fetches. */
-  readonly stopping: AbortSignal;
 }
 
-/** Throws `image_not_found` without a valid signature, `remote_image_unavailable`, `busy`, `rate_limited`. */
-export type ReadRemoteImage = (image: SignedRemoteImage) => Promise<RemoteImage>;
+/**
+ * Throws `image_not_found` without a valid signature, `remote_image_unavailable`, `busy`, `rate_limited`.
+ *
+ * @param stopping aborted when the service stops: then no image is fetched, or waited for
+ */
+export type ReadRemoteImage = (image: SignedRemoteImage, stopping: AbortSignal) => Promise<RemoteImage>;
 
 /** For a service without the proxy. */
 export const refuseRemoteImage: ReadRemoteImage = () => Promise.reject(new ServiceError('image_not_found'));
 
 export function createRemoteImages(ports: RemoteImagePorts): ReadRemoteImage {
-  const { imageUrls, hasEmail, fetchImage, cache, meter, clock, logger, stopping } = ports;
+  const { imageUrls, hasEmail, fetchImage, cache, meter, clock, logger } = ports;
   const turns = new Turns(TURNS);
   const failed = new Recent<true>({ ...FAILURES, clock });
   /** By email: images that took all their time. */
@@ -56,7 +58,7 @@ export function createRemoteImages(ports: RemoteImagePorts): ReadRemoteImage {
     'remote images could not be kept; they are fetched each time',
   );
 
-  function fetchOnce({ address, emailId, by }: SignedRemoteImage): Promise<Fetched> {
+  function fetchOnce({ address, emailId, by }: SignedRemoteImage, stopping: AbortSignal): Promise<Fetched> {
     const running = underWay.get(address);
     if (running !== undefined) return running;
     const fetching = turns
@@ -66,7 +68,7 @@ export function createRemoteImages(ports: RemoteImagePorts): ReadRemoteImage {
         if ((slow.get(emailId) ?? 0) >= MAX_SLOW) return TOO_SLOW;
         const fetched = await fetchImage(address, stopping);
         if (fetched.kind === 'image') await keep(address, fetched.bytes);
-        else noteFailure(address, emailId, fetched);
+        else if (!stopping.aborted) noteFailure(address, emailId, fetched);
         return fetched;
       })
       .finally(() => underWay.delete(address));
@@ -88,16 +90,15 @@ export function createRemoteImages(ports: RemoteImagePorts): ReadRemoteImage {
     emailId: string,
     { detail, isSlow }: FetchedImage & { kind: 'none' },
   ) {
-    if (stopping.aborted) return;
     failed.set(address, true);
     if (isSlow) slow.set(emailId, (slow.get(emailId) ?? 0) + 1);
     // Its path and query may stand for the person who got the email.
     logger.info({ emailId, host: new URL(address).host, detail }, 'a remote image could not be fetched');
   }
 
-  async function fetchNow(image: SignedRemoteImage): Promise<RemoteImage> {
+  async function fetchNow(image: SignedRemoteImage, stopping: AbortSignal): Promise<RemoteImage> {
     if (failed.get(image.address) === true) throw unavailable();
-    const fetched = await fetchOnce(image);
+    const fetched = await fetchOnce(image, stopping);
     const kept = fetched.kind === 'kept' ? await cache.get(image.address) : null;
     if (kept !== null) return kept;
     if (fetched.kind !== 'image') throw unavailable();
@@ -107,7 +108,7 @@ export function createRemoteImages(ports: RemoteImagePorts): ReadRemoteImage {
     return { type, sizeBytes: bytes.length, stream: Readable.from([bytes], { objectMode: false }) };
   }
 
-  return async (image) => {
+  return async (image, stopping) => {
     if (!imageUrls.isValidRemote(image) || !(await hasEmail(image.emailId)))
       throw new ServiceError('image_not_found');
     const cached = await cache.get(image.address).catch((error: unknown) => {
@@ -119,7 +120,7 @@ export function createRemoteImages(ports: RemoteImagePorts): ReadRemoteImage {
       return cached;
     }
     try {
-      const fetched = await fetchNow(image);
+      const fetched = await fetchNow(image, stopping);
       meter.noteImage('fetched');
       return fetched;
     } catch (error) {

@@ -98,10 +98,10 @@ async function openFile({ signedImages, files }: HttpContext, signed: SignedFile
   return { filename, image: { type, sizeBytes, stream: await files.openAttachment(attachment) } };
 }
 
-const openRemote = async ({ signedImages }: HttpContext, signed: SignedRemote) => ({
+const openRemote = async ({ signedImages, stopping }: HttpContext, signed: SignedRemote) => ({
   // No name of the sender's choice.
   filename: 'image',
-  image: await signedImages.readRemoteImage(signed),
+  image: await signedImages.readRemoteImage(signed, stopping),
 });
 
 const decode = (address: string): string => Buffer.from(address, 'base64url').toString();
