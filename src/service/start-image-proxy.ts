@@ -33,15 +33,8 @@ export function startImageProxy(
     lookup: guardedLookup(resolveHost, requirePublic),
     checkAddress: requirePublic,
   });
-  return createRemoteImages({
-    imageUrls,
-    hasEmail,
-    fetchImage,
-    cache,
-    meter,
-    clock,
-    logger,
-  });
+  const now = () => performance.now();
+  return createRemoteImages({ imageUrls, hasEmail, fetchImage, cache, meter, now, logger });
 }
 
 /** What WEBHOOK_ALLOW allows is for endpoints that an operator chose, not for addresses that strangers write. */

@@ -1,11 +1,11 @@
 /** What happened lately, by key: a bounded number of entries, the oldest of which are dropped first. */
-import type { Clock } from './basics.ts';
 
 export interface RecentOptions {
   /** How long an entry counts, in ms. */
   readonly maxAgeMs: number;
   readonly maxEntries: number;
-  readonly clock: Clock;
+  /** In milliseconds, by a clock that never goes back. */
+  readonly now: () => number;
 }
 
 export class Recent<T> {
@@ -18,19 +18,14 @@ export class Recent<T> {
 
   get(key: string): T | undefined {
     const entry = this.#entries.get(key);
-    // A clock that was set back must not keep an entry for long.
-    if (entry === undefined || Math.abs(this.#now() - entry.at) >= this.#options.maxAgeMs) return undefined;
-    return entry.value;
+    const { now, maxAgeMs } = this.#options;
+    return entry === undefined || now() - entry.at >= maxAgeMs ? undefined : entry.value;
   }
 
   set(key: string, value: T): void {
     this.#entries.delete(key);
-    this.#entries.set(key, { at: this.#now(), value });
+    this.#entries.set(key, { at: this.#options.now(), value });
     const [oldest] = this.#entries.keys();
     if (oldest !== undefined && this.#entries.size > this.#options.maxEntries) this.#entries.delete(oldest);
-  }
-
-  #now(): number {
-    return this.#options.clock().getTime();
   }
 }

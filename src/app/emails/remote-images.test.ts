@@ -33,7 +33,7 @@ function memoryCache(): ImageCache & { readonly kept: Map<string, Buffer> } {
 }
 
 function start(more: Partial<RemoteImagePorts> = {}) {
-  const time = { now: Date.parse('2026-01-31T12:00:00Z') };
+  const time = { now: 1000 };
   const fetched: string[] = [];
   const outcomes: string[] = [];
   const lines: unknown[] = [];
@@ -52,7 +52,7 @@ function start(more: Partial<RemoteImagePorts> = {}) {
     },
     cache,
     meter: { noteImage: (outcome) => void outcomes.push(outcome) },
-    clock: () => new Date(time.now),
+    now: () => time.now,
     logger: { debug: log, info: log, warn: log, error: log },
     ...more,
   });

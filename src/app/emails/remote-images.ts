@@ -6,7 +6,7 @@
 import { Readable } from 'node:stream';
 import { ServiceError } from '../../core/errors.ts';
 import { rasterImageType } from '../../core/html/image-type.ts';
-import type { Clock, Logger } from '../base/basics.ts';
+import type { Logger } from '../base/basics.ts';
 import { createFailureLog } from '../base/failure-log.ts';
 import { Recent } from '../base/recent.ts';
 import { Turns } from '../base/turns.ts';
@@ -31,7 +31,8 @@ export interface RemoteImagePorts {
   readonly fetchImage: FetchImage;
   readonly cache: ImageCache;
   readonly meter: Pick<Meter, 'noteImage'>;
-  readonly clock: Clock;
+  /** In milliseconds, by a clock that never goes back. */
+  readonly now: () => number;
   readonly logger: Logger;
 }
 
@@ -46,11 +47,11 @@ export type ReadRemoteImage = (image: SignedRemoteImage, stopping: AbortSignal) 
 export const refuseRemoteImage: ReadRemoteImage = () => Promise.reject(new ServiceError('image_not_found'));
 
 export function createRemoteImages(ports: RemoteImagePorts): ReadRemoteImage {
-  const { imageUrls, hasEmail, fetchImage, cache, meter, clock, logger } = ports;
+  const { imageUrls, hasEmail, fetchImage, cache, meter, now, logger } = ports;
   const turns = new Turns(TURNS);
-  const failed = new Recent<true>({ ...FAILURES, clock });
+  const failed = new Recent<true>({ ...FAILURES, now });
   /** By email: images that took all their time. */
-  const slow = new Recent<number>({ ...FAILURES, clock });
+  const slow = new Recent<number>({ ...FAILURES, now });
   /** By address: readers that ask at the same moment get the same image. */
   const underWay = new Map<string, Promise<Fetched>>();
   const cacheFailures = createFailureLog(
