@@ -111,7 +111,7 @@ describe('a remote image', () => {
   it('is logged with the host of its server alone', async () => {
     const { read, lines, state } = start();
     state.answer = failure();
-    await expect(read(signed('a'))).rejects.toThrow();
+    await expect(read(signed('a'))).rejects.toMatchObject({ code: 'remote_image_unavailable' });
     expect(lines).toEqual([
       {
         emailId: ID,
