@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { GIF, PNG, SVG } from '../../../test/helpers/sample-images.ts';
+import { rasterImageType } from '../../core/html/image-type.ts';
 import type { SignedRemoteImage } from './image-urls.ts';
 import type { FetchedImage, ImageCache } from './remote-image-ports.ts';
 import { createRemoteImages, type RemoteImagePorts } from './remote-images.ts';
@@ -25,8 +26,9 @@ function memoryCache(): ImageCache & { readonly kept: Map<string, Buffer> } {
     has: (address) => kept.has(address),
     get: async (address) => {
       const bytes = kept.get(address);
-      if (bytes === undefined) return null;
-      return { type: 'image/png', sizeBytes: bytes.length, stream: Readable.from([bytes]) };
+      const type = bytes === undefined ? null : rasterImageType(bytes);
+      if (bytes === undefined || type === null) return null;
+      return { type, sizeBytes: bytes.length, stream: Readable.from([bytes]) };
     },
     put: async (address, bytes) => void kept.set(address, bytes),
   };
@@ -143,9 +145,9 @@ describe('a remote image', () => {
   it('waits for its turn, and is refused when too many wait: other callers still get theirs', async () => {
     const { read, bytesOf, fetched, answers, state, settle, outcomes } = start();
     state.answer = 'later';
-    const asking = Array.from({ length: 106 }, (_, count) => bytesOf(signed(`a${count}`)));
+    const asking = Array.from({ length: 108 }, (_, count) => bytesOf(signed(`a${count}`)));
     await settle();
-    expect(fetched).toHaveLength(6);
+    expect(fetched).toHaveLength(8);
     await expect(read(signed('one-more'))).rejects.toMatchObject({ code: 'rate_limited' });
     expect(outcomes).toEqual(['busy']);
     const other = bytesOf(signed('b', { by: 'b' }));
@@ -154,7 +156,7 @@ describe('a remote image', () => {
     state.answer = { kind: 'image', bytes: PNG };
     for (const answer of answers) answer({ kind: 'image', bytes: PNG });
     expect(await other).toEqual(PNG);
-    expect(await Promise.all(asking)).toHaveLength(106);
+    expect(await Promise.all(asking)).toHaveLength(108);
     // What was refused did not count as failed.
     expect(await bytesOf(signed('one-more'))).toEqual(PNG);
   });

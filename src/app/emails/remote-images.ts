@@ -15,7 +15,7 @@ import type { ImageUrls, SignedRemoteImage } from './image-urls.ts';
 import type { FetchedImage, FetchImage, ImageCache, RemoteImage } from './remote-image-ports.ts';
 
 /** Fetches at the same moment, each of which may hold an image in memory (5 MB). Newsletters have 10 to 60 images. */
-const TURNS = { size: 12, sizeOfOne: 6, maxWaiting: 300, maxWaitingOfOne: 100 };
+const TURNS = { size: 16, sizeOfOne: 8, maxWaiting: 300, maxWaitingOfOne: 100 };
 /** How long a failed image is not asked for again. */
 const FAILURES = { maxAgeMs: 10 * 60_000, maxEntries: 5000 };
 /**
@@ -68,8 +68,9 @@ export function createRemoteImages(ports: RemoteImagePorts): ReadRemoteImage {
         if (cache.has(address)) return KEPT;
         if ((slow.get(emailId) ?? 0) >= MAX_SLOW) return TOO_SLOW;
         const fetched = await fetchImage(address, stopping);
-        if (fetched.kind === 'image') await keep(address, fetched.bytes);
-        else if (!stopping.aborted) noteFailure(address, emailId, fetched);
+        // Readers then get it from the file: a slow one must not keep it in memory.
+        if (fetched.kind === 'image') return (await isKept(address, fetched.bytes)) ? KEPT : fetched;
+        if (!stopping.aborted) noteFailure(address, emailId, fetched);
         return fetched;
       })
       .finally(() => underWay.delete(address));
@@ -77,12 +78,23 @@ export function createRemoteImages(ports: RemoteImagePorts): ReadRemoteImage {
     return fetching;
   }
 
-  async function keep(address: string, bytes: Buffer): Promise<void> {
+  async function isKept(address: string, bytes: Buffer): Promise<boolean> {
     try {
       await cache.put(address, bytes);
       cacheFailures.worked();
+      return true;
     } catch (error) {
       cacheFailures.failed(error);
+      return false;
+    }
+  }
+
+  async function readKept(address: string): Promise<RemoteImage | null> {
+    try {
+      return await cache.get(address);
+    } catch (error) {
+      cacheFailures.failed(error);
+      return null;
     }
   }
 
@@ -100,7 +112,7 @@ export function createRemoteImages(ports: RemoteImagePorts): ReadRemoteImage {
   async function fetchNow(image: SignedRemoteImage, stopping: AbortSignal): Promise<RemoteImage> {
     if (failed.get(image.address) === true) throw unavailable();
     const fetched = await fetchOnce(image, stopping);
-    const kept = fetched.kind === 'kept' ? await cache.get(image.address) : null;
+    const kept = fetched.kind === 'kept' ? await readKept(image.address) : null;
     if (kept !== null) return kept;
     if (fetched.kind !== 'image') throw unavailable();
     const type = rasterImageType(fetched.bytes);
@@ -112,10 +124,7 @@ export function createRemoteImages(ports: RemoteImagePorts): ReadRemoteImage {
   return async (image, stopping) => {
     if (!imageUrls.isValidRemote(image) || !(await hasEmail(image.emailId)))
       throw new ServiceError('image_not_found');
-    const cached = await cache.get(image.address).catch((error: unknown) => {
-      cacheFailures.failed(error);
-      return null;
-    });
+    const cached = await readKept(image.address);
     if (cached !== null) {
       meter.noteImage('cached');
       return cached;
