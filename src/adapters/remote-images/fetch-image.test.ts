@@ -210,6 +210,20 @@ describe('a redirect', () => {
     expect(answer).toMatchObject({ kind: 'none', detail: 'a redirect to what is not fetched' });
   });
 
+  it('is not read to its end, nor is an error', async () => {
+    const server = await startServer((request, response) => {
+      if (request.url === '/image') response.end(GIF);
+      else {
+        response.writeHead(request.url === '/error' ? 404 : 302, { location: '/image' });
+        endless(GIF)(request, response);
+      }
+    });
+    const { fetch } = fetcher();
+    expect(await fetch(`http://images.example:${server.port}/`, NEVER)).toMatchObject({ kind: 'image' });
+    expect(await fetch(`http://images.example:${server.port}/error`, NEVER)).toMatchObject({ kind: 'none' });
+    await waitUntil('the connections are closed', () => server.sockets.size === 0, 10_000);
+  });
+
   it('to a port that is no web server is not followed', async () => {
     const server = await startServer(
       (_, response) => void response.writeHead(302, { location: 'http://images.example:25/' }).end(),
