@@ -16,7 +16,9 @@ export function Middle({ children, is, of }: MiddleProps) {
   const marked = (part: string) => (of === undefined ? part : <Marked of={of}>{part}</Marked>);
   return (
     <span className="middle" title={children}>
-      <span className="middle-start">{marked(children.slice(0, at))}</span>
+      <span className="middle-start" data-is-long={at > 3 ? '' : undefined}>
+        {marked(children.slice(0, at))}
+      </span>
       <span className="middle-end">{marked(children.slice(at))}</span>
     </span>
   );
