@@ -99,6 +99,20 @@ describe('the list of emails', () => {
     expect(await getJson(running.service, `/api/emails/${answer.id}`)).toMatchObject({ list_id: null });
   });
 
+  it('is that of a Message-ID, in any account, with brackets or without', async () => {
+    const { message_id: messageId } = await getJson<{ message_id: string }>(
+      running.service,
+      `/api/emails/${answer.id}`,
+    );
+    const bare = messageId.replace(/^<|>$/g, '');
+    for (const text of [bare, `<${bare}>`])
+      expect(await listed(`message_id=${encodeURIComponent(text)}`)).toEqual(ids(answer));
+    expect(await listed(`message_id=${encodeURIComponent(bare)}&direction=outbound`)).toEqual([]);
+    expect(await listed('message_id=nobody@example.com')).toEqual([]);
+    const refused = await running.service.request(`/api/emails?message_id=${encodeURIComponent('a b')}`);
+    expect([refused.status, await refused.json()]).toMatchObject([400, { code: 'invalid_message_id' }]);
+  });
+
   it('is that of a time', async () => {
     const hour = 3_600_000;
     expect(await listed(`scheduled_since=${at(SEND_AT)}`)).toEqual(ids(scheduled));

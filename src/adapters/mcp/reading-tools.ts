@@ -71,6 +71,7 @@ const searchEmails = defineTool({
     direction: z.enum(['inbound', 'outbound']).optional(),
     has_files: z.boolean().optional(),
     tag: z.string().min(1).max(64).optional(),
+    message_id: z.string().min(3).max(997).optional().describe('With or without angle brackets.'),
     recorded_since: moment.optional(),
     limit,
     cursor,

@@ -214,6 +214,8 @@ export interface EmailFilter {
   readonly hasFiles: boolean | null;
   /** In the form of parseListId. */
   readonly listId: string | null;
+  /** Its own, or the one that a mail server gave it. */
+  readonly messageId: MessageId | null;
   /** A label of its thread. */
   readonly label: string | null;
   /** Inclusive: when the service recorded it. */
@@ -232,6 +234,7 @@ export const NO_FILTER: EmailFilter = {
   bounced: null,
   hasFiles: null,
   listId: null,
+  messageId: null,
   label: null,
   recordedSince: null,
   scheduledSince: null,

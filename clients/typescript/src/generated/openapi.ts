@@ -6811,6 +6811,8 @@ export interface operations {
                 has_files?: boolean;
                 /** @description Only emails of this mailing list; the List-Id is case-insensitive. */
                 list_id?: string;
+                /** @description Only emails with this Message-ID, their own or the one that a mail server gave them. */
+                message_id?: string;
                 /** @description Only emails of threads with this label. */
                 label?: components["schemas"]["ThreadLabel"];
                 /** @description Only emails recorded at or after this time. */

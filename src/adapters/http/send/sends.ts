@@ -2,6 +2,9 @@
 import type { XStatic } from 'typebox/schema';
 import type { EmailFilter } from '../../../app/emails/email-ports.ts';
 import { MAX_LIST_ID_CHARS, parseListId } from '../../../core/message/list-id.ts';
+import { MAX_MESSAGE_ID_OCTETS } from '../../../core/message/limits.ts';
+import { normaliseMessageId, parseMessageId, type MessageId } from '../../../core/message/message-id.ts';
+import { ServiceError } from '../../../core/errors.ts';
 import { LISTED_DEFECTS } from '../../../app/emails/email-ports.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { routed } from '../operations/routed.ts';
@@ -61,6 +64,12 @@ const EmailsQuerySchema = {
       maxLength: MAX_LIST_ID_CHARS + 2,
       description: 'Only emails of this mailing list; the List-Id is case-insensitive.',
     },
+    message_id: {
+      type: 'string',
+      minLength: 1,
+      maxLength: MAX_MESSAGE_ID_OCTETS + 2,
+      description: 'Only emails with this Message-ID, their own or the one that a mail server gave them.',
+    },
     label: { ...ThreadLabel, description: 'Only emails of threads with this label.' },
     recorded_since: { ...Moment, description: 'Only emails recorded at or after this time.' },
     scheduled_since: {
@@ -92,12 +101,21 @@ function toFilter(query: EmailsParameters): EmailFilter | undefined {
     bounced: query.bounced ?? null,
     hasFiles: query.has_files ?? null,
     listId: query.list_id === undefined ? null : (parseListId(query.list_id) ?? query.list_id),
+    messageId: toAskedMessageId(query.message_id),
     label: query.label ?? null,
     recordedSince: moment('recorded_since'),
     scheduledSince: moment('scheduled_since'),
     scheduledUntil: moment('scheduled_until'),
   };
   return Object.values(filter).every((value) => value === null) ? undefined : filter;
+}
+
+/** Throws `invalid_message_id`. */
+function toAskedMessageId(text: string | undefined): MessageId | null {
+  if (text === undefined) return null;
+  const messageId = parseMessageId(text);
+  if (messageId === null) throw new ServiceError('invalid_message_id', { values: { field: 'message_id' } });
+  return normaliseMessageId(messageId);
 }
 
 const listEmails = routed<EmailsRequest, EmailsPage>()({
@@ -120,7 +138,14 @@ export function registerEmailListRoute(app: HttpServer, { perform, sendEmailPage
         querystring: EmailsQuerySchema,
         response: {
           200: jsonResponse('One page.', EmailListings),
-          ...errorResponses(...PAGE_ERRORS, 'invalid_uuid', 'invalid_tag', 'unknown_account', 'busy'),
+          ...errorResponses(
+            ...PAGE_ERRORS,
+            'invalid_uuid',
+            'invalid_tag',
+            'invalid_message_id',
+            'unknown_account',
+            'busy',
+          ),
         },
       },
     },

@@ -22,7 +22,7 @@ export const ORDERED = [
 export type Ordered = (typeof ORDERED)[number];
 
 /** Sets in another order, and mostly small. */
-export const UNORDERED = ['queue', 'reports', 'since'] as const;
+export const UNORDERED = ['messageId', 'queue', 'reports', 'since'] as const;
 export type Unordered = (typeof UNORDERED)[number];
 
 const THREAD = threadIdOf('$threadId::uuid');
@@ -43,6 +43,7 @@ const OWN = `e.state = any ($states::text[])
     and ($threadId::uuid is null or e.thread_id = ${THREAD})
     and ($customerId::uuid is null or e.customer_id = $customerId)
     and ($defect::text is null or e.defects @> array[$defect])
+    and ($messageId::text is null or e.message_id = $messageId or e.relay_message_id = $messageId)
     and ${ofAccount('e')}`;
 
 /** All possible conditions on an email `e`: planned for its values, so conditions that are not requested cost nothing. */
@@ -107,9 +108,23 @@ export function firstOf(from: Ordered, isNext: boolean, rows: string): string {
       order by p.date desc, p.id desc limit ${rows}`;
 }
 
+/** The indexes of Message-IDs begin with the account. Accounts are few, and one look in an index finds the next. */
+const withMessageId = (rows: string): string => `
+    with recursive account (id) as (
+      (select account_id::text from emails order by account_id, message_id limit 1)
+      union all
+      select (select n.account_id::text from emails n where n.account_id > a.id order by n.account_id, n.message_id limit 1)
+      from account a where a.id is not null
+    )
+    select m.id from account a cross join lateral (
+      select o.id from emails o where o.account_id = a.id and o.message_id = $messageId
+      union select r.id from emails r where r.account_id = a.id and r.relay_message_id = $messageId
+    ) m limit ${rows}`;
+
 /** `rows` rows of an unordered set, as `id`. */
 export const someOf = (from: Unordered, rows: string): string =>
   ({
+    messageId: withMessageId(rows),
     queue: `select q.email_id as id from send_queue q where ${SCHEDULED} limit ${rows}`,
     reports: `select distinct r.email_id as id from delivery_reports r where ${BOUNCE} limit ${rows}`,
     since: `select s.id from emails s where s.created_at >= $recordedSince::timestamptz limit ${rows}`,

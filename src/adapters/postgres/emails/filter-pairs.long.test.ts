@@ -9,6 +9,7 @@ import { CountingPool } from '../../../../test/helpers/counting-pool.ts';
 import { parseEmailsJson } from '../../../../test/helpers/emails-json.ts';
 import { openMailStores } from '../../../../test/helpers/mail-stores.ts';
 import { NO_FILTER, type EmailFilter, type EmailsQuery } from '../../../app/emails/email-ports.ts';
+import type { MessageId } from '../../../core/message/message-id.ts';
 import { createEmailList } from './email-list.ts';
 
 const THREADS = 3000;
@@ -128,6 +129,7 @@ const FILTERS: readonly (readonly One[])[] = [
   [bounced(true), bounced(false)],
   [hasFiles(true), hasFiles(false)],
   [by('list', { listId: 'news.example' }, `e.list_id = 'news.example'`)],
+  [by('message', { messageId: '21@example.com' as MessageId }, `e.message_id = '21@example.com'`)],
   [hasLabel('old'), hasLabel('odd'), hasLabel('none')],
   [since('2026-12-01T00:00:00Z'), since('2026-01-04T00:00:00Z'), since('2027-06-01T00:00:00Z')],
   [

@@ -76,7 +76,7 @@ export function filteredPages(pool: Executor, asked: EmailsQuery, limit: number)
   const hasDirections = [filter.companyId, filter.label, filter.hasFiles].some((value) => value !== null);
   const together: Together = {
     own:
-      [filter.threadId, filter.customerId, state, defect].some((value) => value !== null) ||
+      [filter.threadId, filter.customerId, filter.messageId, state, defect].some((value) => value !== null) ||
       accountIds !== null ||
       (direction !== null && !hasDirections),
     company: filter.companyId !== null,
@@ -136,6 +136,7 @@ const isOfQueue = ({ scheduledSince, scheduledUntil }: EmailFilter) =>
   scheduledSince !== null || scheduledUntil !== null;
 
 const IS_ASKED: Readonly<Record<Unordered, (filter: EmailFilter) => boolean>> = {
+  messageId: ({ messageId }) => messageId !== null,
   queue: isOfQueue,
   reports: ({ bounced }) => bounced === true,
   since: ({ recordedSince }) => recordedSince !== null,

@@ -370,6 +370,7 @@ declare module '../db/statement.ts' {
         threadId?: string | null;
         customerId?: string | null;
         defect?: string | null;
+        messageId?: string | null;
         accountId?: string | null;
         accountIds?: readonly (string | null)[] | null;
         afterDate: Date | string | null;
@@ -393,8 +394,7 @@ declare module '../db/statement.ts' {
     };
     'list-few-emails': {
       values: {
-        scheduledSince: Date | string | null;
-        scheduledUntil: Date | string | null;
+        messageId: string | null;
         steps: number | string | null;
         states: readonly (string | null)[] | null;
         threadId: string | null;
@@ -408,6 +408,8 @@ declare module '../db/statement.ts' {
         bounced: boolean | null;
         hasFiles: boolean | null;
         recordedSince: Date | string | null;
+        scheduledSince: Date | string | null;
+        scheduledUntil: Date | string | null;
         label: string | null;
         limit: number | string | null;
         words?: string | null;
@@ -429,6 +431,7 @@ declare module '../db/statement.ts' {
         states: readonly (string | null)[] | null;
         customerId: string | null;
         defect: string | null;
+        messageId: string | null;
         accountId: string | null;
         accountIds: readonly (string | null)[] | null;
         companyId: string | null;
@@ -517,6 +520,7 @@ declare module '../db/statement.ts' {
         threadId?: string | null;
         customerId?: string | null;
         defect?: string | null;
+        messageId?: string | null;
         accountId?: string | null;
         accountIds?: readonly (string | null)[] | null;
         afterDate: Date | string | null;
@@ -918,6 +922,7 @@ declare module '../db/statement.ts' {
         states: readonly (string | null)[] | null;
         customerId: string | null;
         defect: string | null;
+        messageId: string | null;
         accountId: string | null;
         accountIds: readonly (string | null)[] | null;
         companyId: string | null;
