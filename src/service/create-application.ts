@@ -128,7 +128,7 @@ export function createApplication(
   }: ApplicationParts,
   teardown: Teardown,
 ): CreatedApplication {
-  const { config, logger, clock, guard, pool, callers, replica, instanceId, watch } = parts;
+  const { config, logger, clock, guard, pool, callers, replica, instanceId, watch, registry } = parts;
   const requireTime = guard.require;
   const requireCertainty = certaintyOf(parts);
   // For callers' reads; sends and loops read from the database that they write to.
@@ -181,9 +181,9 @@ export function createApplication(
   endAtTeardown(
     startStorageWatch({ storage: parts.ownStorage, noteFault: createFaultNote(pool, instanceId), logger }),
   );
-  const own = ownAddressesOf(parts.accounts.values());
+  const own = registry.derived(() => ownAddressesOf(parts.accounts.values()));
   const learnFrom: LearnFrom = async (client, ids) => {
-    await learnMentions(client, ids, own);
+    await learnMentions(client, ids, own());
     await knowCustomersOf(client, ids);
   };
   wakeFor('search', startSearchIndexer(createSearchIndex(pool, logger, learnFrom), logger));
@@ -223,11 +223,11 @@ export function createApplication(
   const retentionPorts = {
     ...deletionPorts,
     retention: createRetentionStore(pool),
-    rules: retentionRules(config.accounts),
+    rules: registry.derived(() => retentionRules(registry.settings)),
     logger,
   };
-  const retention = retentionPorts.rules.length > 0 ? startRetention(retentionPorts) : null;
-  if (retention !== null) endAtTeardown(retention);
+  const retention = startRetention(retentionPorts);
+  endAtTeardown(retention);
   const erasures = createErasureStore(pool, parts.patient);
   const eraser = startEraser({
     erasures,
@@ -293,7 +293,7 @@ export function createApplication(
     ...createThreadChangeActs(createThreadChanges(callers), threadPages),
     ...createErasures({
       erasures: createErasureStore(callers, parts.patient),
-      accounts: parts.accounts.values(),
+      accounts: parts.accounts,
       ids: parts.ids,
       wake: eraser.wake,
     }),
@@ -357,7 +357,7 @@ export function createApplication(
     retention: createRetention({
       ...retentionPorts,
       retention: createRetentionStore(callers),
-      wake: () => retention?.wake(),
+      wake: retention.wake,
     }),
     sendActs,
     sentCopies: createSentCopyStore(callers),

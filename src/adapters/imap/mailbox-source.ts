@@ -3,6 +3,7 @@
  * contains them.
  */
 import { readFile } from 'node:fs/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { MailboxError, type MailboxSource } from '../../app/mailboxes/mailbox-ports.ts';
 import { endOfCertificates } from '../../app/base/peer-certificate.ts';
 import { MIN_TLS_VERSION } from '../../app/base/tls.ts';
@@ -24,24 +25,34 @@ interface KnownAccount extends ImapAccount {
   readonly suspects: SuspectUids;
 }
 
+export interface ImapSource extends MailboxSource, SentMailboxes {
+  /** Replaces the accounts; connections that are open stay. */
+  follow(accounts: readonly ImapAccount[]): void;
+}
+
 /** @param tokens for accounts without a password */
-export function createImapSource(
-  accounts: readonly ImapAccount[],
-  tokens: AccessTokens,
-): MailboxSource & SentMailboxes {
-  const byId = new Map(
-    accounts.map((account): [string, KnownAccount] => [
-      account.id,
-      { ...account, suspects: new SuspectUids() },
-    ]),
-  );
+export function createImapSource(accounts: readonly ImapAccount[], tokens: AccessTokens): ImapSource {
+  const byId = new Map<string, KnownAccount>();
+  function follow(next: readonly ImapAccount[]): void {
+    const before = new Map(byId);
+    byId.clear();
+    for (const account of next) {
+      const { suspects = new SuspectUids(), ...known } = before.get(account.id) ?? {};
+      const isSame = isDeepStrictEqual(known, account);
+      byId.set(account.id, { ...account, suspects: isSame ? suspects : new SuspectUids() });
+    }
+  }
+  follow(accounts);
   function find(accountId: string): KnownAccount {
     const account = byId.get(accountId);
     if (account === undefined) throw new Error(`account ${accountId} has no mailbox to read`);
     return account;
   }
   return {
-    accountIds: [...byId.keys()],
+    follow,
+    get accountIds() {
+      return [...byId.keys()];
+    },
     async connect(accountId, signal) {
       const account = find(accountId);
       return createSession(await connect(account, tokens, signal), account);

@@ -7,7 +7,8 @@ import type { Logger } from '../../app/base/basics.ts';
 import { MailboxError } from '../../app/mailboxes/mailbox-ports.ts';
 import type { AccountConfig } from '../../config/config-accounts.ts';
 import type { Config } from '../../config/config.ts';
-import { createTokens } from '../../service/create-access-tokens.ts';
+import { createAccessTokens, type OAuth2Tokens } from '../../adapters/oauth2/access-tokens.ts';
+import { tokenAccounts } from '../../service/create-access-tokens.ts';
 import { readImapUrl } from '../../service/create-mailbox-source.ts';
 import { readSmtpUrl, tokensOf } from '../../service/create-transports.ts';
 import { formatError } from '../command-logger.ts';
@@ -23,28 +24,25 @@ export function checkMailServers(config: Config, data: PatientData, logger: Logg
     {
       area: 'mail servers' as const,
       name: `the mail server that account ${account.id} sends by`,
-      run: () => withTokens(account, config, data, logger, (tokens) => ofSmtp(account, config, tokens)),
+      run: () => withTokens(account, data, logger, (tokens) => ofSmtp(account, config, tokens)),
     },
     {
       area: 'mail servers' as const,
       name: `the mailbox of account ${account.id}`,
       run: (signal: AbortSignal) =>
-        withTokens(account, config, data, logger, (tokens) => ofImap(account, tokens, signal)),
+        withTokens(account, data, logger, (tokens) => ofImap(account, tokens, signal)),
     },
   ]);
 }
 
-type Tokens = ReturnType<typeof createTokens>;
-
 /** A refresh token that a server replaces must be stored, so these accounts wait for the database. */
 async function withTokens(
   account: AccountConfig,
-  config: Config,
   data: PatientData,
   logger: Logger,
-  check: (tokens: Tokens) => Promise<readonly Finding[]>,
+  check: (tokens: OAuth2Tokens) => Promise<readonly Finding[]>,
 ): Promise<readonly Finding[]> {
-  const tokens = createTokens(config, logger);
+  const tokens = createAccessTokens(tokenAccounts([account]), logger);
   try {
     if (account.oauth2 !== null) {
       const database = await data.database;
@@ -64,7 +62,11 @@ async function withTokens(
   }
 }
 
-async function ofSmtp(account: AccountConfig, config: Config, tokens: Tokens): Promise<readonly Finding[]> {
+async function ofSmtp(
+  account: AccountConfig,
+  config: Config,
+  tokens: OAuth2Tokens,
+): Promise<readonly Finding[]> {
   // The configuration check reports that the account delivers nothing.
   if (account.smtpUrl === null) return [];
   const options = readSmtpUrl(account, account.smtpUrl, config);
@@ -100,7 +102,7 @@ async function ofSmtp(account: AccountConfig, config: Config, tokens: Tokens): P
 
 async function ofImap(
   account: AccountConfig,
-  tokens: Tokens,
+  tokens: OAuth2Tokens,
   signal: AbortSignal,
 ): Promise<readonly Finding[]> {
   const { id, imap } = account;

@@ -26,7 +26,7 @@ export function checkWork(config: Config, data: PatientData): Check {
       if (database.kind !== 'open' || !(await isLatest(database.pool))) return [];
       const accountIds = config.accounts.map(({ id }) => id);
       const [figures, status] = await Promise.all([
-        createReadFigures(database.pool, accountIds)(),
+        createReadFigures(database.pool, () => accountIds)(),
         createMailboxStatusStore(database.pool).readStatus(),
       ]);
       const configured = new Map(config.accounts.map((account) => [account.id, account]));
