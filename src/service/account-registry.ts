@@ -12,6 +12,7 @@ import {
 } from '../app/accounts/account-fields.ts';
 import type {
   AccountDirectory,
+  AccountFacts,
   AccountSealer,
   AccountStore,
   StoredAccount,
@@ -27,18 +28,12 @@ import { readImapUrl } from './create-mailbox-source.ts';
 import { readSmtpUrl } from './create-transports.ts';
 
 /** An account, and what this process knows about it. */
-export interface KnownAccount {
-  readonly id: string;
-  readonly isDeclared: boolean;
-  readonly open: OpenSettings;
-  /** 0 for a declared one. */
-  readonly version: number;
-  readonly pausedAt: Date | null;
+export interface KnownAccount extends AccountFacts {
   /** null: its secrets can't be opened, or its settings can't be used. */
   readonly config: AccountConfig | null;
-  /** Why it can't be used here, in English; null: it can. */
-  readonly problem: string | null;
 }
+
+const NO_COPIES = { areKept: false, note: null };
 
 export class AccountRegistry implements AccountDirectory {
   readonly #config: Config;
@@ -115,6 +110,15 @@ export class AccountRegistry implements AccountDirectory {
     }
   }
 
+  /** Throws Error when an account can't be used here. */
+  requireUsable(): void {
+    const unusable = [...this.#known.values()].filter(({ problem }) => problem !== null);
+    const [first] = unusable;
+    if (first === undefined) return;
+    const others = unusable.length === 1 ? '' : `, and ${unusable.length - 1} more`;
+    throw new Error(`the account ${first.id}${others} can't be used here: ${first.problem}`);
+  }
+
   /** One read at a time; a caller that comes while one is under way gets the next one. */
   async refresh(): Promise<void> {
     while (this.#reading !== null) await this.#reading.catch(() => undefined);
@@ -150,6 +154,7 @@ export class AccountRegistry implements AccountDirectory {
           pausedAt: null,
           config,
           problem: null,
+          sentCopies: config.sentCopies,
         },
     );
     const isDeclared = new Set(declared.map(({ id }) => id));
@@ -183,20 +188,22 @@ export class AccountRegistry implements AccountDirectory {
       return {
         ...known,
         config: null,
+        sentCopies: NO_COPIES,
         problem: 'its secrets are sealed with a key that this process does not have: see SECRETS_KEY',
       };
     }
     const opened = JSON.stringify(open) + text;
     const before = this.#known.get(id)?.config ?? null;
-    if (before !== null && this.#texts.get(id) === opened) return { ...known, config: before, problem: null };
+    if (before !== null && this.#texts.get(id) === opened)
+      return { ...known, config: before, problem: null, sentCopies: before.sentCopies };
     this.#texts.set(id, opened);
     try {
       // The text was authenticated, so this program wrote it.
       const config = this.#read(id, joinFields(open, JSON.parse(text) as AccountSecrets));
-      return { ...known, config, problem: null };
+      return { ...known, config, problem: null, sentCopies: config.sentCopies };
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      return { ...known, config: null, problem: error.message };
+      return { ...known, config: null, problem: error.message, sentCopies: NO_COPIES };
     }
   }
 

@@ -44,6 +44,7 @@ import type { AccountsPorts } from '../platform/operation/seen-accounts.ts';
 import { checkClock, checkReadiness } from '../app/check-readiness.ts';
 import { createKeys } from '../app/keys/manage-keys.ts';
 import { createUpload } from '../app/uploads/create-upload.ts';
+import { createManagedAccounts } from '../app/accounts/manage-accounts.ts';
 import { createAddresses, ownAddressesOf } from '../app/addresses/use-cases.ts';
 import { createCustomers } from '../app/customers/customers.ts';
 import { createDecisions } from '../app/threads/decide-threads.ts';
@@ -256,7 +257,7 @@ export function createApplication(
   };
   const mailboxes = createMailboxStatus({
     status: createMailboxStatusStore(callers),
-    sentCopies: new Map(config.accounts.map((account) => [account.id, account.sentCopies])),
+    known: registry.known,
     source: parts.mailboxSource,
     accounts: parts.accounts,
     instanceId,
@@ -336,12 +337,14 @@ export function createApplication(
         database: checkDatabase,
         storage: () => blobs.check(),
         smtp: () => parts.transports.verify(),
+        accounts: async () => registry.requireUsable(),
         ...(replica === null ? {} : { replica: () => replica.check() }),
       }),
   };
   const deps: OperationDeps = {
     ...useCases,
     accountOf,
+    accounts: createManagedAccounts({ ...parts.stored, directory: registry, isUsed }),
     addresses: createAddresses(createKnownAddresses(reading), parts.accounts),
     assignees: createAssigneeReader(callers),
     auditLog: createAuditLog(callers),

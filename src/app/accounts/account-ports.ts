@@ -55,8 +55,24 @@ export interface AccountSealer {
   seal(accountId: string, text: string): Promise<SealedSecrets>;
 }
 
+/** What a process knows of an account. */
+export interface AccountFacts {
+  readonly id: string;
+  readonly isDeclared: boolean;
+  readonly open: OpenSettings;
+  /** 0 for a declared one. */
+  readonly version: number;
+  readonly pausedAt: Date | null;
+  /** Why it can't be used here, in English; null: it can. */
+  readonly problem: string | null;
+  /** Whether its sent mail is put into its Sent mailbox, and why not although it asks for it. */
+  readonly sentCopies: { readonly areKept: boolean; readonly note: string | null };
+}
+
 /** The accounts that this process knows. */
 export interface AccountDirectory {
+  /** Declared ones first. */
+  readonly known: ReadonlyMap<string, AccountFacts>;
   /** True: of the environment or ACCOUNTS_FILE of this process. */
   isDeclared(id: string): boolean;
   /** Throws `invalid_account`. */

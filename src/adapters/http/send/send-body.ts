@@ -47,11 +47,14 @@ const OptionalAddressList = (description: string) =>
 
 const OptionalUuid = (description: string) => ({ ...NullableUuid, description }) as const;
 
-export const IfNewest = OptionalUuid(
-  'The email of the thread that was recorded last, as far as the writer has seen it. When the thread has a newer one, received or sent, ' +
+export const IfNewest = {
+  ...NullableUuid,
+  title: 'IfNewest',
+  $comment:
+    'The email of the thread that was recorded last, as far as the writer has seen it. When the thread has a newer one, received or sent, ' +
     'nothing is sent: 409 `thread_has_moved_on`, with `new_emails`. Compared as the send is recorded, so that of two answers at the same ' +
     'moment one is sent; hence the answer is 202. Only in a thread; needs the right `read` as well.',
-);
+} as const;
 
 const UnsubscribeBody = {
   type: 'object',
@@ -169,12 +172,14 @@ export const SendBody = {
       description: `Display name in From, up to ${MAX_FROM_NAME_CHARS} characters. Default: the name of the account.`,
     },
     headers: {
+      title: 'SendHeaders',
       anyOf: [{ type: 'object', additionalProperties: { type: ['string', 'null'] } }, { type: 'null' }],
-      description: `Up to ${MAX_CUSTOM_HEADERS} further header fields, by name: any \`X-…\`, and ${STANDARD_HEADERS.join(', ')}.`,
+      $comment: `Up to ${MAX_CUSTOM_HEADERS} further header fields, by name: any \`X-…\`, and ${STANDARD_HEADERS.join(', ')}.`,
     },
     tags: {
+      title: 'SendTags',
       anyOf: [{ type: 'array', items: { type: 'string' } }, { type: 'null' }],
-      description: `Up to ${MAX_TAGS} tags of 1 to 64 characters: letters and digits, after the first character also \`_ . : @ + -\`. For \`GET /api/emails?tag=\`; events of the email contain them.`,
+      $comment: `Up to ${MAX_TAGS} tags of 1 to 64 characters: letters and digits, after the first character also \`_ . : @ + -\`. For \`GET /api/emails?tag=\`; events of the email contain them.`,
     },
     metadata: {
       anyOf: [{ type: 'object', additionalProperties: true }, { type: 'null' }],

@@ -30,8 +30,25 @@ export function createMailboxStatusStore(pool: Pool): MailboxStatusStore {
       const [row] = await run(pool, RETRY, { id });
       return row === undefined ? null : toQuarantined(row);
     },
+
+    async resync(accountId) {
+      await run(pool, RESYNC, { accountId });
+    },
   };
 }
+
+/**
+ * Without the next UID all UIDs are compared. The reading that is under way would record it again: it loses its lease, and whoever takes the
+ * account next begins anew. Accounts before mailboxes, as in the other statements.
+ */
+const RESYNC = statement(
+  'resync-account',
+  `with account as (
+    update mailbox_accounts set owner = null, lease_until = null, next_attempt_at = null where account_id = $accountId
+    returning account_id
+  )
+  update mailboxes b set uid_next = null from account a where b.account_id = a.account_id`,
+);
 
 function toStatus(row: RowOf<typeof READ_STATUS>): ReadingStatus {
   const { last_error: reason, last_error_kind: kind, last_error_at: at } = row;

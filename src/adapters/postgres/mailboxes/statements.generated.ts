@@ -321,6 +321,12 @@ declare module '../db/statement.ts' {
       };
       row: object;
     };
+    'resync-account': {
+      values: {
+        accountId: string | null;
+      };
+      row: object;
+    };
     'retire-generations': {
       values: {
         accountId: string | null;
