@@ -150,7 +150,7 @@ export class AccountRegistry implements AccountDirectory {
           id: config.id,
           isDeclared: true,
           open: toOpen(config),
-          version: 0,
+          version: 1,
           pausedAt: null,
           config,
           problem: null,

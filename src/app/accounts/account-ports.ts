@@ -60,7 +60,7 @@ export interface AccountFacts {
   readonly id: string;
   readonly isDeclared: boolean;
   readonly open: OpenSettings;
-  /** 0 for a declared one. */
+  /** 1 for a declared one, which never changes. */
   readonly version: number;
   readonly pausedAt: Date | null;
   /** Why it can't be used here, in English; null: it can. */

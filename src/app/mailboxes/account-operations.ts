@@ -98,6 +98,7 @@ export const accountOperations = [
     },
     body: CreateBody,
     maxBodyBytes: MAX_ACCOUNT_BYTES,
+    creates: true,
     answer: ANSWER,
     output: AccountSchema,
     versionOf,

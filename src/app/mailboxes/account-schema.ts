@@ -195,7 +195,7 @@ export const AccountSchema = record('Account', {
       '`unavailable`: the responding process can not use it, see `warning`. `removed`: it was deleted, or only other processes ' +
       'are configured with it.',
   },
-  version: { type: 'integer', minimum: 0, description: 'Of the settings, for If-Match; 0 when declared.' },
+  version: { type: 'integer', minimum: 1, description: 'Of the settings, for If-Match.' },
   paused_at: NullableTimestamp,
   settings: {
     anyOf: [Settings, { type: 'null' }],

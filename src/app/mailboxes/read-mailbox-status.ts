@@ -21,7 +21,7 @@ export interface AccountStatus extends ReadingStatus {
   readonly state: (typeof ACCOUNT_STATES)[number];
   /** It is of the configuration of this process. */
   readonly isDeclared: boolean;
-  /** Counts the changes; 0 when it is not stored. */
+  /** Counts the changes; 1 when it is not stored. */
   readonly version: number;
   readonly pausedAt: Date | null;
   /** null: it is not known here. */
@@ -81,7 +81,7 @@ export function createMailboxStatus({
         ...(readings.get(id) ?? neverRead(id)),
         state,
         isDeclared: facts?.isDeclared ?? false,
-        version: facts?.version ?? 0,
+        version: facts?.version ?? 1,
         pausedAt: facts?.pausedAt ?? null,
         settings: facts?.open ?? null,
         from: accounts.get(id)?.from ?? null,
