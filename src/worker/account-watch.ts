@@ -3,8 +3,8 @@ import type { AccountDirectory } from '../app/accounts/account-ports.ts';
 import type { Logger } from '../app/base/basics.ts';
 import { startLoop, type Loop } from './loop.ts';
 
-/** A look reads one number, by a statement that any pooler may pass on; every process follows within two seconds. */
-const INTERVAL_MS = 1_000;
+/** Every process follows within two seconds. A look reads one number, by a statement that any pooler passes on. */
+const INTERVAL_MS = 1_500;
 
 export function startAccountWatch(accounts: Pick<AccountDirectory, 'refresh'>, logger: Logger): Loop {
   return startLoop({

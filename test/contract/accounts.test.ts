@@ -397,7 +397,7 @@ describe('the secrets of an account', () => {
     expect((await send(one, 'keeps', 'Fails')).status).toBe(500);
     await change('keeps', 1, { rate_per_day: 5 });
     await ask(one, 'GET', '/api/accounts');
-    await ask(one, 'GET', '/api/audit-log?limit=200');
+    await ask(one, 'GET', '/api/audit?limit=200');
     const rows = await query(
       database.connectionString,
       `select (select string_agg(a::text, '') from accounts a) || (select string_agg(l::text, '') from audit_log l) as text`,
