@@ -46,6 +46,7 @@ const MAY_READ_DATABASE_CLOCK: Readonly<Record<string, string>> = {
     'dates of files are those of the storage; requireTime comes before any is deleted',
   'app/keys/key-ring.ts': 'a copy of the keys is checked without a statement for each request',
   'app/keys/manage-keys.ts': 'refuses an end that has passed; such a key would open nothing',
+  'app/mailboxes/account-operations.ts': 'the answer contains the time of the deletion',
   'app/mailboxes/sync-mailbox.ts': 'the first day of mail that a new account takes',
   'app/receive/arrival.ts': 'measures how long a mail took, for statistics',
   'app/receive/match-sent-copy.ts': 'how long a copy of a send waits for its record; it is kept either way',

@@ -21,6 +21,8 @@ const Count = { type: 'integer', minimum: 0 } as const;
 /** Longer than any address of a server; in characters. */
 const MAX_URL_CHARS = 2000;
 const MAX_TEXT_CHARS = 1000;
+/** RFC 5322 §2.1.1: of a line. */
+const MAX_FROM_CHARS = 998;
 /** Refresh tokens of Microsoft have some 2,000, private keys of 4096 bits some 3,300. */
 const MAX_SECRET_CHARS = 8000;
 const MAX_AUTHSERV_IDS = 20;
@@ -86,7 +88,7 @@ const From = {
   $comment: 'Address of From, optionally with a display name.',
   type: 'string',
   minLength: 1,
-  maxLength: MAX_TEXT_CHARS,
+  maxLength: MAX_FROM_CHARS,
   pattern: ONE_LINE_PATTERN,
 } as const;
 

@@ -2350,11 +2350,6 @@ export interface components {
         };
         NonBlankText: string;
         /**
-         * Format: uuid
-         * @description The email of the thread that was recorded last, as far as the writer has seen it. When the thread has a newer one, received or sent, nothing is sent: 409 `thread_has_moved_on`, with `new_emails`. Compared as the send is recorded, so that of two answers at the same moment one is sent; hence the answer is 202. Only in a thread; needs the right `read` as well.
-         */
-        IfNewest: string | null;
-        /**
          * @description Priority in the queue; a higher priority always goes first. Default `normal`.
          * @enum {unknown}
          */
@@ -2435,7 +2430,8 @@ export interface components {
             in_reply_to?: string | null;
             /** @description Existing thread; takes precedence over `in_reply_to`. */
             thread_id?: components["schemas"]["NullableUuid"];
-            if_newest?: components["schemas"]["IfNewest"];
+            /** @description The email of the thread that was recorded last, as far as the writer has seen it. When the thread has a newer one, received or sent, nothing is sent: 409 `thread_has_moved_on`, with `new_emails`. Compared as the send is recorded, so that of two answers at the same moment one is sent; hence the answer is 202. Only in a thread; needs the right `read` as well. */
+            if_newest?: components["schemas"]["NullableUuid"];
             /** @description The customer the email belongs to. */
             customer_id?: components["schemas"]["NullableUuid"];
             /** @description The company the email belongs to. */
@@ -2675,7 +2671,8 @@ export interface components {
             } | null;
             /** @description As `to`; never appears in the message. */
             bcc?: string | string[] | null;
-            if_newest?: components["schemas"]["IfNewest"];
+            /** @description The email of the thread that was recorded last, as far as the writer has seen it. When the thread has a newer one, received or sent, nothing is sent: 409 `thread_has_moved_on`, with `new_emails`. Compared as the send is recorded, so that of two answers at the same moment one is sent; hence the answer is 202. Only in a thread; needs the right `read` as well. */
+            if_newest?: components["schemas"]["NullableUuid"];
             /** @description The customer the email belongs to. */
             customer_id?: components["schemas"]["NullableUuid"];
             /** @description The company the email belongs to. */
@@ -2768,7 +2765,8 @@ export interface components {
             } | null;
             /** @description As `to`; never appears in the message. */
             bcc?: string | string[] | null;
-            if_newest?: components["schemas"]["IfNewest"];
+            /** @description The email of the thread that was recorded last, as far as the writer has seen it. When the thread has a newer one, received or sent, nothing is sent: 409 `thread_has_moved_on`, with `new_emails`. Compared as the send is recorded, so that of two answers at the same moment one is sent; hence the answer is 202. Only in a thread; needs the right `read` as well. */
+            if_newest?: components["schemas"]["NullableUuid"];
             /** @description The customer the email belongs to. */
             customer_id?: components["schemas"]["NullableUuid"];
             /** @description The company the email belongs to. */
@@ -2826,7 +2824,8 @@ export interface components {
             metadata?: {
                 [key: string]: unknown;
             } | null;
-            if_newest?: components["schemas"]["IfNewest"];
+            /** @description The email of the thread that was recorded last, as far as the writer has seen it. When the thread has a newer one, received or sent, nothing is sent: 409 `thread_has_moved_on`, with `new_emails`. Compared as the send is recorded, so that of two answers at the same moment one is sent; hence the answer is 202. Only in a thread; needs the right `read` as well. */
+            if_newest?: components["schemas"]["NullableUuid"];
         };
         DraftAnswerInput: {
             /** @description Id of the email that is answered or forwarded. */
@@ -2984,7 +2983,8 @@ export interface components {
             deleted_at: components["schemas"]["Timestamp"];
         };
         DraftSendRequest: {
-            if_newest?: components["schemas"]["IfNewest"];
+            /** @description The email of the thread that was recorded last, as far as the writer has seen it. When the thread has a newer one, received or sent, nothing is sent: 409 `thread_has_moved_on`, with `new_emails`. Compared as the send is recorded, so that of two answers at the same moment one is sent; hence the answer is 202. Only in a thread; needs the right `read` as well. */
+            if_newest?: components["schemas"]["NullableUuid"];
         };
         EmailListing: {
             id: components["schemas"]["Uuid"];

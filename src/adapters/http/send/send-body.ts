@@ -47,14 +47,11 @@ const OptionalAddressList = (description: string) =>
 
 const OptionalUuid = (description: string) => ({ ...NullableUuid, description }) as const;
 
-export const IfNewest = {
-  ...NullableUuid,
-  title: 'IfNewest',
-  $comment:
-    'The email of the thread that was recorded last, as far as the writer has seen it. When the thread has a newer one, received or sent, ' +
+export const IfNewest = OptionalUuid(
+  'The email of the thread that was recorded last, as far as the writer has seen it. When the thread has a newer one, received or sent, ' +
     'nothing is sent: 409 `thread_has_moved_on`, with `new_emails`. Compared as the send is recorded, so that of two answers at the same ' +
     'moment one is sent; hence the answer is 202. Only in a thread; needs the right `read` as well.',
-} as const;
+);
 
 const UnsubscribeBody = {
   type: 'object',

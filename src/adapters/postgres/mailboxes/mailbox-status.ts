@@ -9,6 +9,9 @@ import type {
 import { countSentCopies } from '../sent-copies/sent-copies.ts';
 import { columnsOf, jsonObject, type JsonOf } from '../db/json.ts';
 import { run, statement, statements, type RowOf } from '../db/statement.ts';
+import { inTransaction } from '../db/transaction.ts';
+import { endReading } from './mailbox-leases.ts';
+import { forgetProgress } from './mailbox-records.ts';
 
 export function createMailboxStatusStore(pool: Pool): MailboxStatusStore {
   return {
@@ -31,24 +34,14 @@ export function createMailboxStatusStore(pool: Pool): MailboxStatusStore {
       return row === undefined ? null : toQuarantined(row);
     },
 
-    async resync(accountId) {
-      await run(pool, RESYNC, { accountId });
-    },
+    resync: (accountId) =>
+      inTransaction(pool, async (client) => {
+        // First: then the reading under way can't record its progress again, and the next one waits for the end of this transaction.
+        await endReading(client, accountId);
+        await forgetProgress(client, accountId);
+      }),
   };
 }
-
-/**
- * Without the next UID all UIDs are compared. The reading that is under way would record it again: it loses its lease, and whoever takes the
- * account next begins anew. Accounts before mailboxes, as in the other statements.
- */
-const RESYNC = statement(
-  'resync-account',
-  `with account as (
-    update mailbox_accounts set owner = null, lease_until = null, next_attempt_at = null where account_id = $accountId
-    returning account_id
-  )
-  update mailboxes b set uid_next = null from account a where b.account_id = a.account_id`,
-);
 
 function toStatus(row: RowOf<typeof READ_STATUS>): ReadingStatus {
   const { last_error: reason, last_error_kind: kind, last_error_at: at } = row;
