@@ -73,6 +73,11 @@ export class AccountRegistry implements AccountDirectory {
     return this.settings.filter(({ id }) => this.#known.get(id)?.pausedAt === null);
   }
 
+  /** The ids of those whose sent mail is put into their Sent mailboxes. */
+  get keepingCopies(): readonly string[] {
+    return this.working.flatMap(({ id, sentCopies }) => (sentCopies.areKept ? [id] : []));
+  }
+
   /** Calls `follow` now, and after each change. */
   follow(follow: () => void): void {
     follow();

@@ -17,7 +17,6 @@ import { untilThere } from '../adapters/postgres/db/until-there.ts';
 import { AccountRegistry, openStoredAccounts } from './account-registry.ts';
 import { tokenAccounts } from './create-access-tokens.ts';
 import { imapAccounts } from './create-mailbox-source.ts';
-import { keepingCopies } from './start-sent-copies.ts';
 import { startAccountWatch } from '../worker/account-watch.ts';
 import { createClockGuard } from './create-clock-guard.ts';
 import { createReader } from './create-reader.ts';
@@ -122,7 +121,7 @@ export async function openParts(
         storage.pool,
         registry.derived(() => ({
           sending: registry.working.map(({ id }) => id),
-          keepingCopies: keepingCopies(registry),
+          keepingCopies: registry.keepingCopies,
           reading: registry.working.flatMap(({ id, imap }) => (imap === null ? [] : [id])),
         })),
       ),

@@ -3,7 +3,6 @@ import { createSentCopyQueue } from '../adapters/postgres/sent-copies/sent-copie
 import type { Logger } from '../app/base/basics.ts';
 import type { SentCopyQueue } from '../app/sent-copies/sent-copy-ports.ts';
 import { startSentCopier } from '../worker/sent-copier.ts';
-import type { AccountRegistry } from './account-registry.ts';
 import type { Parts } from './open-parts.ts';
 import type { Teardown } from './teardown.ts';
 
@@ -37,15 +36,11 @@ export function startSentCopies(parts: Parts, teardown: Teardown): void {
       logger,
       random: Math.random,
     },
-    { accountIds: () => keepingCopies(registry), leaseMs: config.mailboxes.leaseMs },
+    { accountIds: () => registry.keepingCopies, leaseMs: config.mailboxes.leaseMs },
   );
   watch.on('sentCopies', copier.wake);
   teardown.push(() => copier.stop());
 }
-
-/** The accounts whose copies are stored now. */
-export const keepingCopies = ({ working }: Pick<AccountRegistry, 'working'>): readonly string[] =>
-  working.flatMap(({ id, sentCopies }) => (sentCopies.areKept ? [id] : []));
 
 /** Copies of accounts that no longer keep copies would wait for ever. */
 async function giveUpCopies(

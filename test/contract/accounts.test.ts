@@ -515,7 +515,7 @@ describe('the key', () => {
       expect(
         codeOf(await ask(old, 'POST', '/api/accounts', { id: 'late', from: 'late@example.com' })),
       ).toEqual([503, 'secrets_key_missing']);
-      await expect(readFile(path.join(old.dataDir, 'secrets-key'), 'utf8')).rejects.toThrow();
+      await expect(readFile(path.join(old.dataDir, 'secrets-key'), 'utf8')).rejects.toThrow('ENOENT');
     } finally {
       await disposeService(old);
     }
