@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { waitForDataDir } from '../adapters/data-dir/data-dir-lock.ts';
 import { loadOrCreateSecret } from '../adapters/data-dir/api-secret.ts';
+import { secretsKeyFile } from '../adapters/data-dir/secrets-key.ts';
 import { untilThere } from '../adapters/postgres/db/until-there.ts';
 import { createAccountOf } from '../adapters/postgres/keys/account-of.ts';
 import { createAuditLog } from '../adapters/postgres/audit/audit-log.ts';
@@ -221,6 +222,7 @@ async function startParts(
   await noteReadableFiles(security, [
     ...config.secretFiles,
     config.dataDir,
+    secretsKeyFile(config.dataDir),
     ...(madeSecret === null ? [] : [madeSecret.path]),
   ]);
   const [secret = ''] = secrets;

@@ -9,10 +9,12 @@ const KEY_BYTES = 32;
 /** Base64url. */
 export const newSecretsKey = (): string => randomBytes(KEY_BYTES).toString('base64url');
 
+export const secretsKeyFile = (dataDir: string): string => join(dataDir, 'secrets-key');
+
 /** The keys of `<DATA_DIR>/secrets-key`, separated by commas, the newest first; none when there is no such file. */
 export async function readSecretsKeys(dataDir: string): Promise<readonly string[]> {
   try {
-    const text = await readFile(join(dataDir, 'secrets-key'), 'utf8');
+    const text = await readFile(secretsKeyFile(dataDir), 'utf8');
     return text
       .split(',')
       .map((key) => key.trim())
@@ -25,5 +27,5 @@ export async function readSecretsKeys(dataDir: string): Promise<readonly string[
 
 /** Replaces the file. The caller holds the lock of DATA_DIR, or is the only one to change the keys. */
 export async function writeSecretsKeys(dataDir: string, keys: readonly string[]): Promise<void> {
-  await createFile(join(dataDir, 'secrets-key'), `${keys.join(',')}\n`);
+  await createFile(secretsKeyFile(dataDir), `${keys.join(',')}\n`);
 }

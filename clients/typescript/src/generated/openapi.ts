@@ -4782,6 +4782,24 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description Sent and stored; or, with `dry_run`, only checked. */
+        SentAndStoredOrWithDryRunOnlyChecked: {
+            headers: {
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "status": "sent",
+                 *       "id": "0199db11-2f60-7a17-b5c3-4d8e90a6f172",
+                 *       "messageId": "<antwort-2@example.org>",
+                 *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Sent"] | components["schemas"]["CheckedSend"];
+            };
+        };
         /** @description Stored and queued. */
         Queued: {
             headers: {
@@ -4837,6 +4855,46 @@ export interface components {
                  */
                 "application/json": components["schemas"]["Error"];
             };
+        };
+        /** @description The whole file. */
+        TheWholeFile: {
+            headers: {
+                "Content-Length": components["headers"]["ContentLength"];
+                "Content-Disposition": components["headers"]["ContentDisposition"];
+                "Accept-Ranges": components["headers"]["AcceptRanges"];
+                ETag: components["headers"]["ETag3"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                [name: string]: unknown;
+            };
+            content: {
+                /** @example Hallo */
+                "*/*": string;
+            };
+        };
+        /** @description The range asked for. */
+        TheRangeAskedFor: {
+            headers: {
+                "Content-Length": components["headers"]["ContentLength"];
+                "Content-Disposition": components["headers"]["ContentDisposition"];
+                "Accept-Ranges": components["headers"]["AcceptRanges"];
+                ETag: components["headers"]["ETag3"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                "Content-Range": components["headers"]["ContentRange"];
+                [name: string]: unknown;
+            };
+            content: {
+                /** @example Hallo */
+                "*/*": string;
+            };
+        };
+        /** @description Not modified. */
+        NotModified: {
+            headers: {
+                ETag: components["headers"]["ETag3"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                [name: string]: unknown;
+            };
+            content?: never;
         };
         /** @description Range Not Satisfiable. */
         RangeNotSatisfiable: {
@@ -4913,6 +4971,27 @@ export interface components {
                  *     }
                  */
                 "application/json": components["schemas"]["EmailListings"];
+            };
+        };
+        /** @description The message. */
+        TheMessage: {
+            headers: {
+                "Content-Length": components["headers"]["ContentLength"];
+                "Content-Disposition": components["headers"]["ContentDisposition"];
+                "Accept-Ranges": components["headers"]["AcceptRanges"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example From: Ann Example <ann@example.com>
+                 *     To: vertrieb@example.org
+                 *     Subject: Re: Ihr Angebot
+                 *     Date: Sat, 31 Jan 2026 13:00:00 +0100
+                 *     Message-ID: <reply-1@example.com>
+                 *
+                 *     Gerne!
+                 */
+                "message/rfc822": string;
             };
         };
         /** @description The account as it is now. */
@@ -6321,24 +6400,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Sent and stored; or, with `dry_run`, only checked. */
-            200: {
-                headers: {
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "sent",
-                     *       "id": "0199db11-2f60-7a17-b5c3-4d8e90a6f172",
-                     *       "messageId": "<antwort-2@example.org>",
-                     *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Sent"] | components["schemas"]["CheckedSend"];
-                };
-            };
+            200: components["responses"]["SentAndStoredOrWithDryRunOnlyChecked"];
             202: components["responses"]["Queued"];
             207: components["responses"]["Partial"];
             400: components["responses"]["BadRequest"];
@@ -6386,24 +6448,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Sent and stored; or, with `dry_run`, only checked. */
-            200: {
-                headers: {
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "sent",
-                     *       "id": "0199db11-2f60-7a17-b5c3-4d8e90a6f172",
-                     *       "messageId": "<antwort-2@example.org>",
-                     *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Sent"] | components["schemas"]["CheckedSend"];
-                };
-            };
+            200: components["responses"]["SentAndStoredOrWithDryRunOnlyChecked"];
             202: components["responses"]["Queued"];
             207: components["responses"]["Partial"];
             400: components["responses"]["BadRequest"];
@@ -6564,24 +6609,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Sent and stored; or, with `dry_run`, only checked. */
-            200: {
-                headers: {
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "sent",
-                     *       "id": "0199db11-2f60-7a17-b5c3-4d8e90a6f172",
-                     *       "messageId": "<antwort-2@example.org>",
-                     *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Sent"] | components["schemas"]["CheckedSend"];
-                };
-            };
+            200: components["responses"]["SentAndStoredOrWithDryRunOnlyChecked"];
             202: components["responses"]["Queued"];
             207: components["responses"]["Partial"];
             400: components["responses"]["BadRequest"];
@@ -6974,46 +7002,9 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The whole file. */
-            200: {
-                headers: {
-                    "Content-Length": components["headers"]["ContentLength"];
-                    "Content-Disposition": components["headers"]["ContentDisposition"];
-                    "Accept-Ranges": components["headers"]["AcceptRanges"];
-                    ETag: components["headers"]["ETag3"];
-                    "Cache-Control": components["headers"]["CacheControl"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /** @example Hallo */
-                    "*/*": string;
-                };
-            };
-            /** @description The range asked for. */
-            206: {
-                headers: {
-                    "Content-Length": components["headers"]["ContentLength"];
-                    "Content-Disposition": components["headers"]["ContentDisposition"];
-                    "Accept-Ranges": components["headers"]["AcceptRanges"];
-                    ETag: components["headers"]["ETag3"];
-                    "Cache-Control": components["headers"]["CacheControl"];
-                    "Content-Range": components["headers"]["ContentRange"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /** @example Hallo */
-                    "*/*": string;
-                };
-            };
-            /** @description Not modified. */
-            304: {
-                headers: {
-                    ETag: components["headers"]["ETag3"];
-                    "Cache-Control": components["headers"]["CacheControl"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["TheWholeFile"];
+            206: components["responses"]["TheRangeAskedFor"];
+            304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -7856,27 +7847,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The message. */
-            200: {
-                headers: {
-                    "Content-Length": components["headers"]["ContentLength"];
-                    "Content-Disposition": components["headers"]["ContentDisposition"];
-                    "Accept-Ranges": components["headers"]["AcceptRanges"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example From: Ann Example <ann@example.com>
-                     *     To: vertrieb@example.org
-                     *     Subject: Re: Ihr Angebot
-                     *     Date: Sat, 31 Jan 2026 13:00:00 +0100
-                     *     Message-ID: <reply-1@example.com>
-                     *
-                     *     Gerne!
-                     */
-                    "message/rfc822": string;
-                };
-            };
+            200: components["responses"]["TheMessage"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -7947,27 +7918,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The message. */
-            200: {
-                headers: {
-                    "Content-Length": components["headers"]["ContentLength"];
-                    "Content-Disposition": components["headers"]["ContentDisposition"];
-                    "Accept-Ranges": components["headers"]["AcceptRanges"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example From: Ann Example <ann@example.com>
-                     *     To: vertrieb@example.org
-                     *     Subject: Re: Ihr Angebot
-                     *     Date: Sat, 31 Jan 2026 13:00:00 +0100
-                     *     Message-ID: <reply-1@example.com>
-                     *
-                     *     Gerne!
-                     */
-                    "message/rfc822": string;
-                };
-            };
+            200: components["responses"]["TheMessage"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -11469,46 +11420,9 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The whole file. */
-            200: {
-                headers: {
-                    "Content-Length": components["headers"]["ContentLength"];
-                    "Content-Disposition": components["headers"]["ContentDisposition"];
-                    "Accept-Ranges": components["headers"]["AcceptRanges"];
-                    ETag: components["headers"]["ETag3"];
-                    "Cache-Control": components["headers"]["CacheControl"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /** @example Hallo */
-                    "*/*": string;
-                };
-            };
-            /** @description The range asked for. */
-            206: {
-                headers: {
-                    "Content-Length": components["headers"]["ContentLength"];
-                    "Content-Disposition": components["headers"]["ContentDisposition"];
-                    "Accept-Ranges": components["headers"]["AcceptRanges"];
-                    ETag: components["headers"]["ETag3"];
-                    "Cache-Control": components["headers"]["CacheControl"];
-                    "Content-Range": components["headers"]["ContentRange"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /** @example Hallo */
-                    "*/*": string;
-                };
-            };
-            /** @description Not modified. */
-            304: {
-                headers: {
-                    ETag: components["headers"]["ETag3"];
-                    "Cache-Control": components["headers"]["CacheControl"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["TheWholeFile"];
+            206: components["responses"]["TheRangeAskedFor"];
+            304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];

@@ -107,10 +107,12 @@ function shareRepeated(kind: string, spots: readonly Spot[]): Node {
   return shared;
 }
 
-/** The name of the component for an answer with JSON of a named schema, its headers and example included; null for any other. */
+/** The name of the component for an answer, its headers and example included: that of its schema, or else its description in CamelCase. */
 function answerName(answer: Answer | undefined): string | null {
   const reference = answer?.content?.['application/json']?.schema['$ref'];
-  return typeof reference === 'string' ? (reference.split('/').pop() ?? null) : null;
+  if (typeof reference === 'string') return reference.split('/').pop() ?? null;
+  const words = String(answer?.['description'] ?? '').match(/[A-Za-z0-9]+/g) ?? [];
+  return words.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join('') || null;
 }
 
 /** The document names them a hundred times. */
