@@ -9,7 +9,7 @@ import { AUDIT_FINDINGS, type AuditFinding } from '../core/mailbox/audit.ts';
 import { tokenAccounts } from '../service/create-access-tokens.ts';
 import { imapAccounts } from '../service/create-mailbox-source.ts';
 import { defineCommand, UsageError } from './command.ts';
-import { formatError } from './command-logger.ts';
+import { formatError } from '../core/causes.ts';
 import { formatCount } from './api/format.ts';
 import { printable } from './output.ts';
 

@@ -104,8 +104,13 @@ export class AccountRegistry implements AccountDirectory {
   }
 
   check(id: string, fields: AccountFields): void {
+    this.parse(id, fields);
+  }
+
+  /** Throws `invalid_account`. */
+  parse(id: string, fields: AccountFields): AccountConfig {
     try {
-      this.#read(id, fields);
+      return this.#read(id, fields);
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       throw new ServiceError('invalid_account', {

@@ -78,6 +78,7 @@ import { carryOutOnce, sendOnce, type SendOncePorts } from '../app/send/send-onc
 import { createKeySettlement } from '../app/send/settle-keys.ts';
 import { retentionRules } from '../config/config-accounts.ts';
 import { certaintyOf } from './open-storage.ts';
+import { createExamineAccount } from './examine-account.ts';
 import { followedBy } from './followed-by.ts';
 import type { Parts } from './open-parts.ts';
 import { together, type Teardown } from './teardown.ts';
@@ -344,7 +345,12 @@ export function createApplication(
   const deps: OperationDeps = {
     ...useCases,
     accountOf,
-    accounts: createManagedAccounts({ ...parts.stored, directory: registry, isUsed }),
+    accounts: createManagedAccounts({
+      ...parts.stored,
+      directory: registry,
+      examine: createExamineAccount(parts),
+      isUsed,
+    }),
     addresses: createAddresses(createKnownAddresses(reading), parts.accounts),
     assignees: createAssigneeReader(callers),
     auditLog: createAuditLog(callers),

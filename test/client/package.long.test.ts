@@ -81,6 +81,7 @@ const METHODS = {
   liftSuppression: 'client.suppressions.lift',
   listAccounts: 'client.accounts.list',
   createAccount: 'client.accounts.create',
+  checkAccount: 'client.accounts.check',
   getAccount: 'client.accounts.get',
   changeAccount: 'client.accounts.change',
   deleteAccount: 'client.accounts.delete',

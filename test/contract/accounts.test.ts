@@ -208,6 +208,27 @@ describe('an account that was created', () => {
   });
 });
 
+describe('a check of an account', () => {
+  const check = (fields: object) =>
+    ask(one, 'POST', '/api/accounts/check', { id: 'tried', from: 'a@example.com', ...fields });
+  const gradesOf = ({ json }: Answer) => [
+    json['ok'],
+    (json['findings'] as { grade: string }[]).map(({ grade }) => grade),
+  ];
+
+  it('says what works and what does not, and keeps nothing', async () => {
+    expect(gradesOf(await check({ smtp_url: urlOf(first) }))).toEqual([true, ['ok']]);
+    const wrong = await check({ smtp_url: first.url.replace('//', '//sales:wrong@') });
+    expect(gradesOf(wrong)).toEqual([false, ['problem']]);
+    expect(wrong.text).toContain('Correct user and password in smtp_url');
+    const away = await check({ smtp_url: 'smtp://127.0.0.1:1', imap_url: 'imap://u:p@127.0.0.1:1' });
+    expect(gradesOf(away)).toEqual([false, ['problem', 'problem']]);
+    expect(gradesOf(await check({}))).toEqual([true, ['warning']]);
+    expect(codeOf(await check({ imap_url: 'imap://x.test' }))).toEqual([400, 'invalid_account']);
+    expect((await read('tried')).status).toBe(404);
+  });
+});
+
 describe('a change of an account', () => {
   it('moves the next send, here and elsewhere, and keeps what is absent', async () => {
     await create('moves', { rate_per_day: 50 });
@@ -486,6 +507,18 @@ describe.skipIf(skipWithoutMailServers())('the mailbox of an account', () => {
     await arrive('bob', 'Of another server');
     await change('reads', 3, { imap_url: dovecot.urlOf('bob') });
     await waitUntil('the other one is read', async () => (await subjects()).includes('Of another server'));
+  });
+
+  it('is found by a check, with its Sent mailbox', async () => {
+    await dovecot.withClient('alice', (client) => client.mailboxCreate('Sent'));
+    const { json } = await ask(one, 'POST', '/api/accounts/check', {
+      id: 'reads',
+      from: 'reads@example.com',
+      smtp_url: urlOf(first),
+      imap_url: dovecot.urlOf('alice'),
+    });
+    expect(json['ok']).toBe(true);
+    expect(JSON.stringify(json['findings'])).toContain('the Sent mailbox of account reads is Sent');
   });
 
   it('is compared again when asked for', async () => {

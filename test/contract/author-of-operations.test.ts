@@ -256,6 +256,7 @@ const UNNAMED: Readonly<Record<string, string>> = {
   previewTemplate: 'writes nothing',
   createUpload: 'files have no events',
   createAccount: 'no event: the audit log names the key',
+  checkAccount: 'writes nothing',
   changeAccount: 'no event: the audit log names the key',
   deleteAccount: 'no event: the audit log names the key',
   pauseAccount: 'no event: the audit log names the key',

@@ -94,6 +94,7 @@ export type Clock = Schemas['Clock'];
 export type DeletedEmails = Schemas['DeletedEmails'];
 export type DeletedWebhook = Schemas['DeletedWebhook'];
 export type DeletedAccount = Schemas['DeletedAccount'];
+export type AccountCheck = Schemas['AccountCheck'];
 export type AccountSettings = Schemas['AccountSettings'];
 export type AccountRequest = Input<Schemas['CreateAccountRequest']>;
 export type AccountChange = Input<Schemas['ChangeAccountRequest']>;

@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { MailboxError, type MailboxSource } from '../../app/mailboxes/mailbox-ports.ts';
+import { MailboxError, type MailboxInfo, type MailboxSource } from '../../app/mailboxes/mailbox-ports.ts';
 import { endOfCertificates } from '../../app/base/peer-certificate.ts';
 import { MIN_TLS_VERSION } from '../../app/base/tls.ts';
 import { TokenError, type AccessTokens } from '../../app/accounts/token-ports.ts';
@@ -78,16 +78,23 @@ export function createImapSource(accounts: readonly ImapAccount[], tokens: Acces
   };
 }
 
-/** Logs in and out again. Returns when the first certificate of the server's chain expires; null without TLS. Throws `MailboxError`. */
+/**
+ * Logs in, lists the mailboxes and logs out again. Also returns when the first certificate of the server's chain expires; null without TLS.
+ * Throws `MailboxError`.
+ */
 export async function inspectMailboxServer(
   account: ImapAccount,
   tokens: AccessTokens,
   signal: AbortSignal,
-): Promise<{ readonly certificateEnds: Date | null }> {
-  const connection = await connect({ ...account, suspects: new SuspectUids() }, tokens, signal);
-  const certificateEnds = endOfCertificates((connection.client as unknown as { socket?: unknown }).socket);
-  await connection.close();
-  return { certificateEnds };
+): Promise<{ readonly certificateEnds: Date | null; readonly mailboxes: readonly MailboxInfo[] }> {
+  const known = { ...account, suspects: new SuspectUids() };
+  const connection = await connect(known, tokens, signal);
+  try {
+    const certificateEnds = endOfCertificates((connection.client as unknown as { socket?: unknown }).socket);
+    return { certificateEnds, mailboxes: await createSession(connection, known).listMailboxes() };
+  } finally {
+    await connection.close();
+  }
 }
 
 function connect(account: KnownAccount, tokens: AccessTokens, signal: AbortSignal): Promise<ImapConnection> {

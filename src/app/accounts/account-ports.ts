@@ -55,6 +55,21 @@ export interface AccountSealer {
   seal(accountId: string, text: string): Promise<SealedSecrets>;
 }
 
+/** A result of trying an account, and the advice about it; English. */
+export interface AccountFinding {
+  readonly grade: 'ok' | 'warning' | 'problem';
+  readonly text: string;
+  /** null: nothing needs to be done. */
+  readonly advice: string | null;
+}
+
+/** Connects to the servers of an account that need not exist, and keeps nothing. Throws `invalid_account`. */
+export type ExamineAccount = (
+  id: string,
+  fields: AccountFields,
+  signal: AbortSignal,
+) => Promise<readonly AccountFinding[]>;
+
 /** What a process knows of an account. */
 export interface AccountFacts {
   readonly id: string;

@@ -5,6 +5,7 @@ import type {
   AccountDirectory,
   AccountSealer,
   AccountStore,
+  ExamineAccount,
   NewAccount,
   StoredAccount,
 } from './account-ports.ts';
@@ -13,6 +14,7 @@ export interface ManageAccountsPorts {
   readonly store: AccountStore;
   readonly sealer: AccountSealer;
   readonly directory: AccountDirectory;
+  readonly examine: ExamineAccount;
   /** True: mail is recorded under the id. */
   readonly isUsed: (accountId: string) => Promise<boolean>;
 }
@@ -20,7 +22,7 @@ export interface ManageAccountsPorts {
 export type ManagedAccounts = ReturnType<typeof createManagedAccounts>;
 
 /** All throw `database_unavailable`; those of an existing account throw `account_not_found`, and `account_declared` for one of the configuration. */
-export function createManagedAccounts({ store, sealer, directory, isUsed }: ManageAccountsPorts) {
+export function createManagedAccounts({ store, sealer, directory, examine, isUsed }: ManageAccountsPorts) {
   /** What was stored is followed here before the answer; a failure is made up for by the watch. */
   const followed = async <T>(work: Promise<T>): Promise<T> => {
     const done = await work;
@@ -46,6 +48,8 @@ export function createManagedAccounts({ store, sealer, directory, isUsed }: Mana
   }
 
   return {
+    examine,
+
     /**
      * Throws `invalid_account`, `account_exists`, `account_has_mail`, `too_many_accounts`, `secrets_key_missing`.
      *

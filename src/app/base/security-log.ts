@@ -36,6 +36,7 @@ const EVENTS = {
   'thread.merged': ['info', 'an operator merged threads'],
   'thread.emails_moved': ['info', 'an operator moved emails to another thread'],
   'quarantine.retried': ['info', 'an operator had a message that was set aside tried again'],
+  'account.tried': ['info', 'an operator tried the servers of an account'],
   'account.created': ['info', 'an operator created an account'],
   'account.changed': ['info', 'an operator changed an account'],
   'account.deleted': ['info', 'an operator deleted an account'],

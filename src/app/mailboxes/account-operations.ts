@@ -30,6 +30,21 @@ const ChangeBody = {
   properties: ACCOUNT_SETTINGS,
 } as const;
 
+/** Each waits for servers. */
+const MAX_CHECKS = 8;
+
+const AccountCheck = record('AccountCheck', {
+  ok: { type: 'boolean', description: 'True: no finding is a problem.' },
+  findings: {
+    type: 'array',
+    items: record('AccountFinding', {
+      grade: { type: 'string', enum: ['ok', 'warning', 'problem'] },
+      text: { type: 'string', description: 'In English.' },
+      advice: { type: ['string', 'null'], description: 'In English; null: nothing needs to be done.' },
+    }),
+  },
+});
+
 /** The fields as ACCOUNTS_FILE has them. */
 const toFields = toJson({ properties: ACCOUNT_SETTINGS }) as (settings: object) => AccountFields;
 
@@ -113,6 +128,30 @@ export const accountOperations = [
     async run(_caller, { id, adoptMail, ...settings }, deps) {
       await deps.accounts.create(id, toFields(settings), adoptMail);
       return read(id, deps);
+    },
+  }),
+
+  operation({
+    id: 'checkAccount',
+    method: 'POST',
+    path: '/api/accounts/check',
+    right: 'admin',
+    account: 'every',
+    tag,
+    summary: 'Try an account',
+    description:
+      'Connects to its servers and logs in, within some seconds, and lists the mailboxes. Nothing is kept, sent or changed; the ' +
+      'account need not exist.',
+    body: CreateBody,
+    maxBodyBytes: MAX_ACCOUNT_BYTES,
+    atOnce: MAX_CHECKS,
+    answer: 'What was found, whether it works or not.',
+    output: AccountCheck,
+    errors: ['invalid_account', 'busy'],
+    act: { event: 'account.tried', what, after: ({ ok }) => ({ ok }) },
+    async run(_caller, { id, ...settings }, { accounts }, signal) {
+      const findings = await accounts.examine(id, toFields(settings), signal);
+      return { ok: findings.every(({ grade }) => grade !== 'problem'), findings };
     },
   }),
 

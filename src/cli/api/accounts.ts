@@ -1,12 +1,14 @@
 /** `email-worker accounts`: lists the accounts, and how far their mailboxes have been read; changes those that the API manages. */
+import { formatSeconds } from '../../core/durations.ts';
 import { shownMailbox } from '../../core/address/shown-mailbox.ts';
 import { path, type ApiRequest } from '../../adapters/mcp/api-call.ts';
 import { createAccountStore } from '../../adapters/postgres/accounts/account-store.ts';
 import { rotateSecrets } from '../../service/account-sealer.ts';
-import { defineCommand, UsageError } from '../command.ts';
+import { defineCommand, UsageError, type CommandResult } from '../command.ts';
+import { printable, type Output } from '../output.ts';
 import type { Column } from '../table.ts';
 import { BoundedInput } from './bounded-input.ts';
-import { formatCount, formatSeconds, printJson, printListing, type AddressJson } from './format.ts';
+import { formatCount, printJson, printListing, type AddressJson } from './format.ts';
 import { API_OPTIONS, openApi } from './service-api.ts';
 
 interface FailureJson {
@@ -83,7 +85,18 @@ const COLUMNS: readonly Column<AccountJson>[] = [
   },
 ];
 
-const ACTIONS = ['list', 'add', 'pause', 'resume', 'resync', 'remove', 'rotate-secrets'] as const;
+interface CheckJson {
+  readonly ok: boolean;
+  readonly findings: readonly {
+    readonly grade: string;
+    readonly text: string;
+    readonly advice: string | null;
+  }[];
+}
+
+/** The actions whose argument is a file. */
+const TAKES_FILE: ReadonlySet<string> = new Set(['check', 'add']);
+const ACTIONS = ['list', 'check', 'add', 'pause', 'resume', 'resync', 'remove', 'rotate-secrets'] as const;
 /** Far more than an account with its keys has. */
 const MAX_INPUT_BYTES = 1024 * 1024;
 
@@ -93,20 +106,21 @@ export const accountsCommand = defineCommand({
   description:
     '`list`, the default: READ is the time since the least recently read mailbox was read, TO READ the number of messages still ' +
     'to be recorded, SET ASIDE the number of quarantined messages. `add` takes the fields of ACCOUNTS_FILE as a JSON object; ' +
-    '`${NAME}` is not replaced. Accounts of the configuration are only listed. All of these need a running service.\n\n' +
+    '`${NAME}` is not replaced. `check` tries the servers of such an object, and keeps nothing. Accounts of the configuration are only listed. All of these need a running service.\n\n' +
     '`rotate-secrets` seals the secrets of accounts with the first key of SECRETS_KEY, or with a new one in the data folder. With ' +
     'SECRETS_KEY, restart all processes with the new and the old key first, and without the old one afterwards.',
   arguments: [
     {
       name: 'action',
-      meaning: '`list`, `add`, `pause`, `resume`, `resync`, `remove` or `rotate-secrets`. Default: `list`.',
+      meaning:
+        '`list`, `check`, `add`, `pause`, `resume`, `resync`, `remove` or `rotate-secrets`. Default: `list`.',
       required: false,
       repeated: false,
       completes: ACTIONS,
     },
     {
       name: 'id',
-      meaning: 'Id of the account; for `add` a JSON file, by default standard input.',
+      meaning: 'Id of the account; for `check` and `add` a JSON file, by default standard input.',
       required: false,
       repeated: false,
       completes: 'files',
@@ -127,7 +141,7 @@ export const accountsCommand = defineCommand({
       throw new UsageError(`the action must be one of ${ACTIONS.join(', ')}`);
     if (action === 'list' || action === 'rotate-secrets') {
       if (id !== undefined) throw new UsageError(`unexpected argument ${id}`);
-    } else if (action !== 'add' && id === undefined)
+    } else if (!TAKES_FILE.has(action) && id === undefined)
       throw new UsageError('the id of the account is missing; accounts list shows it');
     if (action === 'rotate-secrets') {
       const { pool } = await context.open();
@@ -137,7 +151,7 @@ export const accountsCommand = defineCommand({
       );
       return 'done';
     }
-    const body = action === 'add' ? await readAccount(id) : undefined;
+    const body = TAKES_FILE.has(action) ? await readAccount(id) : undefined;
     const api = await openApi(url, context);
     if (action === 'list') {
       const { accounts } = await api.ask<{ readonly accounts: readonly AccountJson[] }>({
@@ -147,12 +161,23 @@ export const accountsCommand = defineCommand({
       printListing(output, { rows: accounts, columns: COLUMNS, none: 'there are no accounts', asJson: json });
       return 'done';
     }
+    if (action === 'check')
+      return printCheck(output, await api.ask<CheckJson>(requestOf(action, '', body)), json);
     const account = await api.ask<Pick<AccountJson, 'id'>>(requestOf(action, id ?? '', body));
     if (json) printJson(output, account);
     else output.print(`${account.id} is ${DONE[action] ?? action}`);
     return 'done';
   },
 });
+
+/** What worked, and what did not, with advice. */
+function printCheck(output: Output, check: CheckJson, asJson: boolean): CommandResult {
+  if (asJson) printJson(output, check);
+  else
+    for (const { grade, text, advice } of check.findings)
+      output.print(printable(`${grade}: ${text}${advice === null ? '' : `. ${advice}`}`));
+  return check.ok ? 'done' : 'failed';
+}
 
 /** Action → what became of the account. */
 const DONE: Readonly<Record<string, string>> = {
@@ -164,7 +189,10 @@ const DONE: Readonly<Record<string, string>> = {
 };
 
 function requestOf(action: string, id: string, body: object | undefined): ApiRequest {
-  if (body !== undefined) return { method: 'POST', path: path('api', 'accounts'), body };
+  if (body !== undefined) {
+    const place = action === 'check' ? ['check'] : [];
+    return { method: 'POST', path: path('api', 'accounts', ...place), body };
+  }
   if (action === 'remove') return { method: 'DELETE', path: path('api', 'accounts', id) };
   return { method: 'POST', path: path('api', 'accounts', id, action) };
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadConfig, VARIABLES } from '../../config/config.ts';
-import { problem } from './finding.ts';
+import { problem } from '../../service/finding.ts';
 import { withoutSecrets } from './without-secrets.ts';
 
 let folder: string;

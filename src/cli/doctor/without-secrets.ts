@@ -1,6 +1,6 @@
 /** Removes the secrets of the configuration from printed text: servers and libraries quote a value that they refuse. */
 import type { Config } from '../../config/config.ts';
-import type { Finding } from './finding.ts';
+import type { Finding } from '../../service/finding.ts';
 
 /** Shorter secrets occur as words in any text. */
 const MIN_LENGTH = 4;

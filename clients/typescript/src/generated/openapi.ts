@@ -1148,6 +1148,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/accounts/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try an account
+         * @description Connects to its servers and logs in, within some seconds, and lists the mailboxes. Nothing is kept, sent or changed; the account need not exist. Needs the right `admin`.
+         */
+        post: operations["checkAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/accounts/{id}": {
         parameters: {
             query?: never;
@@ -3881,6 +3901,19 @@ export interface components {
             trusted_authserv_ids?: components["schemas"]["TrustedAuthservIds"];
             oauth2?: components["schemas"]["AccountOAuth2Request"];
             dkim?: components["schemas"]["AccountDkimRequest"];
+        };
+        AccountFinding: {
+            /** @enum {string} */
+            grade: "ok" | "warning" | "problem";
+            /** @description In English. */
+            text: string;
+            /** @description In English; null: nothing needs to be done. */
+            advice: string | null;
+        };
+        AccountCheck: {
+            /** @description True: no finding is a problem. */
+            ok: boolean;
+            findings: components["schemas"]["AccountFinding"][];
         };
         ChangeAccountRequest: {
             from?: components["schemas"]["AccountFrom"];
@@ -9428,6 +9461,59 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    checkAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "vertrieb",
+                 *       "from": "Vertrieb <vertrieb@example.org>",
+                 *       "smtp_url": "smtps://vertrieb:geheim@smtp.example.com",
+                 *       "imap_url": "imaps://vertrieb:geheim@imap.example.com"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateAccountRequest"];
+            };
+        };
+        responses: {
+            /** @description What was found, whether it works or not. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ok": true,
+                     *       "findings": [
+                     *         {
+                     *           "grade": "ok",
+                     *           "text": "account vertrieb sends by smtp.example.com:465, as vertrieb",
+                     *           "advice": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AccountCheck"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];

@@ -5,6 +5,7 @@ import type {
   Account,
   AccountCreation,
   AccountChange,
+  AccountCheck,
   AccountRequest,
   DeletedAccount,
   Schemas,
@@ -38,6 +39,14 @@ export class Accounts {
     const body = plain<Schemas['CreateAccountRequest']>(request);
     return this.#transport.json({ ...options, repeatable: false }, (attempt) =>
       this.#transport.api.POST('/api/accounts', { ...attempt, params: { query: plain(query) }, body }),
+    );
+  }
+
+  /** Tries the servers of an account that need not exist; nothing is kept. */
+  async check(request: AccountRequest, options: RequestOptions = {}): Promise<AccountCheck> {
+    const body = plain<Schemas['CreateAccountRequest']>(request);
+    return this.#transport.json({ ...options, repeatable: true }, (attempt) =>
+      this.#transport.api.POST('/api/accounts/check', { ...attempt, body }),
     );
   }
 

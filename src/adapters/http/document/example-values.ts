@@ -416,6 +416,9 @@ export const EXAMPLE_VALUES: Readonly<Record<string, unknown>> = {
   imap_server: 'imaps://imap.example.com',
   trusted_authserv_ids: ['mx.example.com'],
   'AccountSettings.oauth2': null,
+  'AccountCheck.ok': true,
+  'AccountFinding.grade': 'ok',
+  'AccountFinding.text': 'account vertrieb sends by smtp.example.com:465, as vertrieb',
   'AccountSettings.dkim': null,
   // Most accounts need none of these.
   ...leftOut('CreateAccountRequest', ...OPTIONAL_SETTINGS),

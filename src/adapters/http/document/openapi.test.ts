@@ -133,6 +133,7 @@ describe('the OpenAPI document', () => {
       'patch /api/threads/{threadId}',
       'patch /api/webhooks/{id}',
       'post /api/accounts',
+      'post /api/accounts/check',
       'post /api/accounts/{id}/pause',
       'post /api/accounts/{id}/resume',
       'post /api/accounts/{id}/resync',
