@@ -6,6 +6,7 @@ import { tokenAccounts } from './create-access-tokens.ts';
 import { examineImap, examineSmtp, OF_REQUEST } from './examine-servers.ts';
 import { warning } from './finding.ts';
 import type { Parts } from './open-parts.ts';
+import { withoutSecretsOf } from './without-secrets.ts';
 
 export function createExamineAccount({
   config,
@@ -27,7 +28,8 @@ export function createExamineAccount({
         account.smtpUrl === null
           ? [warning('mail goes to the outbox folder and is not delivered', 'Give smtp_url to send it.')]
           : [];
-      return [...outbox, ...smtp, ...imap];
+      // A server may quote what it refuses.
+      return [...outbox, ...smtp, ...imap].map(withoutSecretsOf(account));
     } finally {
       await tokens.close();
     }

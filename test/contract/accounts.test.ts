@@ -221,6 +221,15 @@ describe('a check of an account', () => {
     const wrong = await check({ smtp_url: first.url.replace('//', '//sales:wrong@') });
     expect(gradesOf(wrong)).toEqual([false, ['problem']]);
     expect(wrong.text).toContain('Correct user and password in smtp_url');
+    const quoting = await startSmtpSink({
+      authOptional: false,
+      disabledCommands: ['STARTTLS'],
+      allowInsecureAuth: true,
+      onAuth: ({ password }, _session, callback) => callback(new Error(`${password} is wrong`)),
+    });
+    const quoted = await check({ smtp_url: quoting.url.replace('//', `//sales:${PASSWORD}@`) });
+    await quoting.stop();
+    expect(quoted.text).toContain('is wrong');
     const away = await check({ smtp_url: 'smtp://127.0.0.1:1', imap_url: 'imap://u:p@127.0.0.1:1' });
     expect(gradesOf(away)).toEqual([false, ['problem', 'problem']]);
     expect(gradesOf(await check({}))).toEqual([true, ['warning']]);
