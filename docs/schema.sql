@@ -4,6 +4,8 @@
 
 create domain account_id as text check ((VALUE ~ '^[a-z0-9][a-z0-9_-]{0,62}$'::text));
 
+create domain link_name as text check ((((length(VALUE) >= 1) AND (length(VALUE) <= 1015)) AND (VALUE !~ '[<>[:cntrl:]]'::text)));
+
 create domain message_id as text check ((((length(VALUE) >= 1) AND (length(VALUE) <= 998)) AND (VALUE !~ '[[:space:]<>[:cntrl:]]'::text)));
 
 create sequence customer_rules_versions;
@@ -515,6 +517,7 @@ create table emails (
   subject_key text,
   anchor_id uuid,
   ignored_ids text[] not null default '{}'::text[],
+  meeting_keys text[] not null default '{}'::text[],
   party_id uuid,
   written_message_id message_id,
   own_customer boolean not null default false,
@@ -877,7 +880,7 @@ create table mailboxes (
 
 create table message_id_labels (
   account_id account_id not null,
-  message_id message_id not null,
+  message_id link_name not null,
   label uuid not null,
   constraint message_id_labels_pkey PRIMARY KEY (account_id, message_id)
 );
@@ -931,6 +934,7 @@ create table send_queue (
   send_at timestamp with time zone,
   timed_from timestamp with time zone not null default now(),
   give_up_at timestamp with time zone not null,
+  give_up_after interval not null default '4 days'::interval,
   attempts integer not null default 0,
   version integer not null default 1,
   owner uuid,
@@ -945,6 +949,7 @@ create table send_queue (
   constraint send_queue_check1 CHECK (((owner IS NULL) = (claimed_at IS NULL))),
   constraint send_queue_check2 CHECK (((owner IS NULL) = (claim_id IS NULL))),
   constraint send_queue_check3 CHECK (((owner IS NOT NULL) OR (begun_at IS NULL))),
+  constraint send_queue_give_up_after_check CHECK ((give_up_after > '00:00:00'::interval)),
   constraint send_queue_lane_check CHECK (((length(lane) >= 1) AND (length(lane) <= 64))),
   constraint send_queue_priority_check CHECK (((priority >= 0) AND (priority <= 2))),
   constraint send_queue_version_check CHECK ((version > 0))
@@ -1147,12 +1152,15 @@ CREATE TRIGGER thread_labels_after_insert AFTER INSERT ON thread_labels FOR EACH
 
 create table thread_message_ids (
   account_id account_id not null,
-  message_id message_id not null,
-  thread_id uuid not null,
+  message_id link_name not null,
+  thread_id uuid,
+  waits_for text,
   constraint thread_message_ids_pkey PRIMARY KEY (account_id, message_id),
-  constraint thread_message_ids_account_id_thread_id_fkey FOREIGN KEY (account_id, thread_id) REFERENCES email_threads(account_id, id)
+  constraint thread_message_ids_account_id_thread_id_fkey FOREIGN KEY (account_id, thread_id) REFERENCES email_threads(account_id, id),
+  constraint thread_message_ids_check CHECK (((thread_id IS NOT NULL) OR (waits_for IS NULL)))
 );
 CREATE INDEX thread_message_ids_thread ON thread_message_ids (thread_id);
+CREATE INDEX thread_message_ids_waiting ON thread_message_ids (account_id, waits_for) WHERE (waits_for IS NOT NULL);
 
 create table thread_summaries (
   thread_id uuid not null,

@@ -58,6 +58,7 @@ describe('values', () => {
     ['MAX_ATTACHMENT_BYTES', '0'],
     ['MAX_ATTACHMENT_BYTES', '25MB'],
     ['LOG_LEVEL', 'loud'],
+    ['IMAGE_PROXY', 'yes'],
     ['MAIL_FROM', 'nobody'],
     ['MAIL_FROM', 'a@example.com, b@example.com'],
     ['AWS_ACCESS_KEY_ID', 'key without its secret'],
@@ -73,6 +74,12 @@ describe('values', () => {
     const failing = () => load({ [name]: value });
     expect(failing).toThrow(ConfigError);
     expect(failing).toThrow(name === 'AWS_ACCESS_KEY_ID' ? 'AWS_SECRET_ACCESS_KEY' : name);
+  });
+
+  it('has the service load remote images, or not', () => {
+    expect(load({}).hasImageProxy).toBe(true);
+    expect(load({ IMAGE_PROXY: 'on' }).hasImageProxy).toBe(true);
+    expect(load({ IMAGE_PROXY: 'off' }).hasImageProxy).toBe(false);
   });
 
   it('takes a schedule of retries', () => {

@@ -3,6 +3,7 @@ import { ACCOUNT_VARIABLES, readAccounts } from './config-accounts.ts';
 import { COMMAND_VARIABLES } from './config-commands.ts';
 import { ConfigError } from './config-error.ts';
 import { HTTP_VARIABLES } from './config-http.ts';
+import { IMAGE_VARIABLES } from './config-images.ts';
 import {
   LISTENER_VARIABLES,
   MAILBOX_VARIABLES,
@@ -81,6 +82,7 @@ export const VARIABLES: readonly Variable[] = [
   MAILBOX_VARIABLES,
   LISTENER_VARIABLES,
   READING_VARIABLES,
+  IMAGE_VARIABLES,
   WEBHOOK_VARIABLES,
   TRACING_VARIABLES,
   PROCESS_VARIABLES,
@@ -122,6 +124,7 @@ function readConfig(env: Environment, files: SecretFiles) {
     mailboxes: readAll(MAILBOX_VARIABLES, env),
     ...readListeners(env),
     reading: readAll(READING_VARIABLES, env),
+    ...readAll(IMAGE_VARIABLES, env),
     webhooks: readAll(WEBHOOK_VARIABLES, env),
     commands: readAll(COMMAND_VARIABLES, env),
     tracing: readTracing(env),

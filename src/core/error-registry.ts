@@ -316,11 +316,29 @@ export const ERRORS = {
     'The header {field} is not allowed or contains characters that are not allowed.',
     'Use another header.',
   ),
-  unauthorized: permanent(
+  missing_credentials: permanent(
     401,
-    'Das Zugangsgeheimnis fehlt oder ist falsch.',
-    'The secret is missing or wrong.',
-    'Send `Authorization: Bearer <secret or key>`; it may have expired or been revoked.',
+    'Das Zugangsgeheimnis fehlt.',
+    'The secret is missing.',
+    'Send `Authorization: Bearer <secret or key>`.',
+  ),
+  invalid_credentials: permanent(
+    401,
+    'Das Zugangsgeheimnis ist falsch, oder die Sitzung ist beendet.',
+    'The secret is wrong, or the session has ended.',
+    'Check the secret or key; in a browser, log in again.',
+  ),
+  expired_key: permanent(
+    401,
+    'Dieser Schlüssel ist abgelaufen oder wurde durch einen neuen ersetzt.',
+    'This key has expired, or a new one has replaced it.',
+    'Use the new key, or have one created.',
+  ),
+  revoked_key: permanent(
+    401,
+    'Dieser Schlüssel wurde widerrufen.',
+    'This key has been revoked.',
+    'Have a new key created.',
   ),
   login_failed: permanent(
     401,
@@ -435,6 +453,12 @@ export const ERRORS = {
     'Dieses Bild gibt es nicht, oder seine Adresse ist abgelaufen.',
     'The image was not found, or its address has expired.',
     'Read the HTML of the email again for a new address.',
+  ),
+  remote_image_unavailable: permanent(
+    404,
+    'Dieses Bild konnte nicht vom Server seines Absenders geladen werden.',
+    "The image could not be loaded from its sender's server.",
+    'Show the email without it. The service tries again after ten minutes at the earliest; its log contains the reason.',
   ),
   upload_not_found: permanent(
     404,

@@ -83,6 +83,7 @@ import { followedBy } from './followed-by.ts';
 import type { Parts } from './open-parts.ts';
 import { together, type Teardown } from './teardown.ts';
 import type { Sending } from './start-sending.ts';
+import { startImageProxy } from './start-image-proxy.ts';
 import { startSentCopies } from './start-sent-copies.ts';
 import { startWebhooks } from './start-webhooks.ts';
 import type { Loop, WokenLoop } from '../worker/loop.ts';
@@ -247,14 +248,18 @@ export function createApplication(
   });
   const threadPages = createThreadPages(reading);
   const makeSafe = createMakeSafeHtml(parts);
+  const imageUrls = createImageUrls(secrets, clock);
+  const hasEmail = async (id: string) => (await accountOf.email(id)) !== null;
   const reads = {
     ...createReads(shownEmails, blobs),
     ...createSafeHtml({
       store: shownEmails,
       blobs,
       makeSafe,
-      imageUrls: createImageUrls(secrets, clock),
+      imageUrls,
+      hasImageProxy: config.hasImageProxy,
     }),
+    readRemoteImage: startImageProxy(parts, imageUrls, hasEmail, teardown),
   };
   const mailboxes = createMailboxStatus({
     status: createMailboxStatusStore(callers),

@@ -36,6 +36,8 @@ const MAY_READ_DATABASE_CLOCK: Readonly<Record<string, string>> = {
   'adapters/http/drafts/drafts.ts': 'the answer contains the time of the deletion',
   'adapters/http/emails/signed-images.ts': 'how long a browser may keep an image',
   'adapters/http/health/health.ts': 'the answer contains the time, and the age of what readiness found',
+  'adapters/remote-images/image-cache.ts':
+    'files of a cache, whose dates are those of the disk; they may go early',
   'adapters/tls/certificate-files.ts': 'a certificate is valid by the clock of the machine that checks it',
   'adapters/webhooks/post-webhook.ts': 'dates and signs a request, and reads a date that an endpoint named',
   'app/base/clock-guard.ts': 'a moment that the database must not pass before this process knows it',

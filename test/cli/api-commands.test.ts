@@ -291,7 +291,7 @@ describe('the service that is asked', () => {
   it('refuses a wrong key', async () => {
     const env = { EMAIL_WORKER_URL: world.service.url, EMAIL_WORKER_KEY: 'x'.repeat(32) };
     const { exitCode, stderr } = await runCommandInProcess(['queue'], { dataDir: folder.path, env });
-    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('unauthorized')]);
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('invalid_credentials')]);
   });
 });
 

@@ -367,7 +367,7 @@ describe('an error', () => {
   });
 
   it('never shows the secret', async () => {
-    const { client } = clientWith([brokenConnection(), failure('unauthorized'), new Response('')], {
+    const { client } = clientWith([brokenConnection(), failure('invalid_credentials'), new Response('')], {
       retries: 0,
     });
     const errors = [

@@ -195,7 +195,7 @@ it('what the service refuses is thrown with its code', async () => {
     'invalid_cursor',
     'unknown_account',
     'missing_recipient_or_subject',
-    'unauthorized',
+    'invalid_credentials',
     'not_found',
   ]);
 });

@@ -193,7 +193,7 @@ describe('a key', () => {
     );
     await query(keys.database.connectionString, 'update key_clock set revision = revision + 1');
     await stream.text();
-    expect(await codeOf(ask(secret, '/api/threads'))).toEqual([401, 'unauthorized']);
+    expect(await codeOf(ask(secret, '/api/threads'))).toEqual([401, 'expired_key']);
   });
 
   it('has two secrets after a rotation, and one when the rotation says so', async () => {
@@ -220,7 +220,7 @@ describe('a key', () => {
   ])('with %s opens nothing', async (_, spoil) => {
     const made = await makeKey({ rights: ['admin'] });
     expect((await ask(made.secret, '/api/threads')).status).toBe(200);
-    expect(await codeOf(ask(spoil(made), '/api/threads'))).toEqual([401, 'unauthorized']);
+    expect(await codeOf(ask(spoil(made), '/api/threads'))).toEqual([401, 'invalid_credentials']);
   });
 
   it('gives no more than it has', async () => {

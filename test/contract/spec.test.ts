@@ -91,8 +91,12 @@ describe('5 Authentication', () => {
         headers: authorization === undefined ? {} : { authorization },
         ...(method === 'POST' ? { body: JSON.stringify(MAIL) } : {}),
       });
-      expect(response.headers.get('www-authenticate')).toMatch(/^Bearer/);
-      await expectError(response, 401, 'unauthorized');
+      const isMissing = authorization === undefined;
+      // RFC 6750 §3.1
+      expect(response.headers.get('www-authenticate')).toBe(
+        isMissing ? 'Bearer' : 'Bearer error="invalid_token"',
+      );
+      await expectError(response, 401, isMissing ? 'missing_credentials' : 'invalid_credentials');
     }
   });
 });

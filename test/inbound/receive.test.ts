@@ -342,7 +342,14 @@ describe('the request', () => {
       400,
       'unknown_parameter',
     ],
-    ['no secret', { 'content-type': 'message/rfc822', authorization: '' }, '', 'x', 401, 'unauthorized'],
+    [
+      'no secret',
+      { 'content-type': 'message/rfc822', authorization: '' },
+      '',
+      'x',
+      401,
+      'invalid_credentials',
+    ],
   ])('is refused with %s', async (_name, headers, parameters, body, status, code) => {
     const response = await service.request(`/api/inbound${parameters}`, { method: 'POST', body, headers });
     expect(response.status).toBe(status);

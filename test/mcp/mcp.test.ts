@@ -339,7 +339,7 @@ describe('a model over standard input and output', () => {
   });
 
   it('gets an error, and not silence, when the key is wrong or nothing answers', async () => {
-    await expect(connectStdio('wrong')).rejects.toThrow('401 unauthorized');
+    await expect(connectStdio('wrong')).rejects.toThrow('401 invalid_credentials');
     await expect(connectStdio('wrong', 'http://127.0.0.1:9')).rejects.toThrow('did not answer');
   });
 });

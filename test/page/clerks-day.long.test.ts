@@ -98,7 +98,7 @@ describe.skipIf(skipWithoutChromium())('a clerk', () => {
     const text = page.getByRole('textbox', { name: 'Nachricht' });
     await text.focus();
     // The session ends before anything is saved.
-    const ended = { status: 401, json: { error: 'Bitte anmelden.', code: 'unauthorized' } };
+    const ended = { status: 401, json: { error: 'Bitte anmelden.', code: 'invalid_credentials' } };
     await page.route('**/api/drafts', (route) => route.fulfill(ended));
     await page.keyboard.insertText('Der ganze Text.');
     await page.getByText('Was Sie gerade schreiben, ist noch da').waitFor();
@@ -130,7 +130,7 @@ describe.skipIf(skipWithoutChromium())('a clerk', () => {
       page.evaluate<number>(`Object.keys(sessionStorage).filter((key) => key.includes('place')).length`);
     await page.evaluate(`sessionStorage.setItem('email-worker.place.line of Mia', '{}')`);
     await page.route('**/api/folders*', (route) =>
-      route.fulfill({ status: 401, json: { error: 'Bitte anmelden.', code: 'unauthorized' } }),
+      route.fulfill({ status: 401, json: { error: 'Bitte anmelden.', code: 'invalid_credentials' } }),
     );
     await arrive('Noch eine');
     await page.locator('input[name=secret]').waitFor();

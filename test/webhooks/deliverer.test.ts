@@ -265,6 +265,33 @@ describe('an endpoint that fails', () => {
     expect(deliveries[0]).toMatchObject({ attempt: 4 });
   });
 
+  it('is tried at once by the next process when the times were stored by a clock that was ahead', async () => {
+    const first = startNode();
+    const { id } = await create(first, { types: ['thread.updated'] });
+    receiver.respond = (response) => void response.writeHead(500).end();
+    const happened = await first.happen(2);
+    await received(1);
+    await first.stop();
+    const { rows } = await pool.query<{
+      beyond: { stored_at: string; failed: { since: string; due_at: string }[] };
+    }>('select beyond from webhook_positions where webhook_id = $1', [id]);
+    const later = (text: string) => new Date(Date.parse(text) + HOUR_MS).toISOString();
+    const beyond = rows[0]!.beyond;
+    await pool.query('update webhook_positions set beyond = $2 where webhook_id = $1', [
+      id,
+      {
+        ...beyond,
+        stored_at: later(beyond.stored_at),
+        failed: beyond.failed.map((one) => ({ ...one, since: later(one.since), due_at: later(one.due_at) })),
+      },
+    ]);
+    receiver.respond = (response) => void response.writeHead(204).end();
+    const second = startNode();
+    second.deliverer.wake();
+    await received(3);
+    expect(receiver.ids().slice(1)).toEqual(happened);
+  });
+
   it('that asks for rest by Retry-After gets nothing meanwhile, with several requests at a time too', async () => {
     const node = startNode();
     const { id } = await create(node, { types: ['thread.updated'], maxInFlight: 3 });

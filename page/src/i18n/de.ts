@@ -315,8 +315,12 @@ export const de: Messages = {
     htmlTitle: (name) => `E-Mail von ${name}`,
     showRemote: 'Bilder zeigen',
     showRemoteAlways: (address) => `Immer für ${address}`,
-    remoteBlocked:
-      'Bilder aus dem Internet werden nicht geladen. Der Absender würde sehen, dass, wann, wo (Ihre Netzadresse) und mit welchem Browser Sie dies lesen.',
+    remoteBlocked: (byService) =>
+      `Bilder aus dem Internet werden nicht geladen. Durch das Laden erfährt der Absender, dass und wann Sie dies lesen${
+        byService
+          ? ', aber weder Ihre Netzadresse noch Ihren Browser.'
+          : ', dazu Ihre Netzadresse und Ihren Browser.'
+      }`,
     stylesLeftOut: 'Die Gestaltung dieser E-Mail ist zu umfangreich und wird nicht gezeigt.',
     disguisedLinks: 'Vorsicht: Links in dieser E-Mail zeigen eine andere Adresse als die, zu der sie führen.',
     disguisedLink: (shown, host) => (shown === '' ? `führt zu ${host}` : `zeigt ${shown}, führt zu ${host}`),

@@ -296,8 +296,12 @@ export const en = {
     htmlTitle: (name: string) => `Email from ${name}`,
     showRemote: 'Show images',
     showRemoteAlways: (address: string) => `Always for ${address}`,
-    remoteBlocked:
-      'Images from the internet are blocked. Loading them shows the sender that you read this, when, where (your network address) and with which browser.',
+    remoteBlocked: (byService: boolean) =>
+      `Images from the internet are blocked. Loading them shows the sender that you read this, and when${
+        byService
+          ? ', but neither your network address nor your browser.'
+          : ', as well as your network address and your browser.'
+      }`,
     stylesLeftOut: 'The layout of this email is too large, so it is shown without it.',
     disguisedLinks: 'Careful: links in this email show another address than the one they lead to.',
     disguisedLink: (shown: string, host: string) =>

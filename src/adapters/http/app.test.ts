@@ -111,11 +111,11 @@ describe('authentication', () => {
     expect(response.statusCode).toBe(401);
     expect(response.headers['www-authenticate']).toBe('Bearer');
     const error = {
-      error: 'Das Zugangsgeheimnis fehlt oder ist falsch.',
-      message: 'The secret is missing or wrong.',
-      code: 'unauthorized',
+      error: 'Das Zugangsgeheimnis fehlt.',
+      message: 'The secret is missing.',
+      code: 'missing_credentials',
       request_id: response.headers['x-request-id'],
-      doc: '/api/docs/errors#unauthorized',
+      doc: '/api/docs/errors#missing_credentials',
     };
     expect(response.body).toBe(request.method === 'HEAD' ? '' : JSON.stringify(error));
     expect([...application.sends, ...application.threadReads, ...application.customerReads]).toEqual([]);

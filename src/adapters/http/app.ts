@@ -83,6 +83,7 @@ type OpenUseCases = Pick<
   | 'inlineTypeOf'
   | 'openAttachment'
   | 'readSignedImage'
+  | 'readRemoteImage'
   | 'readUnsubscribeToken'
   | 'unsubscribe'
 >;
@@ -93,7 +94,7 @@ export interface HttpAppOptions {
   /** Guards and runs the operations of all other routes. */
   readonly runner: OperationRunner<OperationDeps>;
   /** Accepted besides the secrets; default: none. */
-  readonly keys?: Pick<KeyRing, 'find' | 'refresh'>;
+  readonly keys?: Pick<KeyRing, 'find' | 'refresh' | 'whyRefused'>;
   /** Sessions of browsers; default: none can be opened. */
   readonly sessions?: SessionUseCases;
   /** The folder of the built page; default: no page. */
@@ -136,7 +137,11 @@ export interface HttpApp {
 }
 
 /** Accepts no key. */
-const NO_KEYS: Pick<KeyRing, 'find' | 'refresh'> = { find: () => null, refresh: () => Promise.resolve() };
+const NO_KEYS: Pick<KeyRing, 'find' | 'refresh' | 'whyRefused'> = {
+  find: () => null,
+  whyRefused: () => null,
+  refresh: () => Promise.resolve(),
+};
 
 const NO_ACCESS_LOG: AccessLog = {
   noteLogin: () => undefined,

@@ -111,7 +111,7 @@ describe('bodies', () => {
       'declared, without the secret',
       (bytes: number) => `POST /api/send HTTP/1.1\r\nHost: x\r\nContent-Length: ${bytes}\r\n\r\n`,
       401,
-      'unauthorized',
+      'missing_credentials',
     ],
     ['behind a head that is no HTTP', () => 'nonsense\r\n\r\n', 400, 'invalid_request'],
     ['in a header', () => rawRequest('GET', '/', [`A: ${'x'.repeat(20_000)}`]), 431, 'headers_too_large'],
@@ -169,7 +169,10 @@ describe('bodies', () => {
     const body = Buffer.alloc(8_000_000, ' ');
     await write(`POST /api/send HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n`);
     await write(body);
-    expect(parseRawError(await receive('"code"'))).toMatchObject({ status: 401, code: 'unauthorized' });
+    expect(parseRawError(await receive('"code"'))).toMatchObject({
+      status: 401,
+      code: 'missing_credentials',
+    });
     expect(received().toLowerCase()).not.toContain('connection: close');
     await write(rawRequest('GET', '/api/health'));
     await receive('email-worker-api');

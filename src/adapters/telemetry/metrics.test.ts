@@ -108,6 +108,7 @@ describe('a scrape', () => {
     metrics.noteRequest({ route: '/api/events', method: 'GET', status: null, durationMs: 60_000 });
     metrics.noteSend('sales', 'put_off', 200);
     metrics.noteWebhook(false, 100);
+    metrics.noteImage('cached');
     metrics.noteStatement(2);
     const samples = await samplesOf(metrics);
     const request = 'email_worker_http_request_duration_seconds';
@@ -119,6 +120,7 @@ describe('a scrape', () => {
         `${request}_count{method="GET",route="/api/events",status="gone"} 1`,
         'email_worker_send_attempt_duration_seconds_count{account="sales",outcome="put_off"} 1',
         'email_worker_webhook_delivery_duration_seconds_count{outcome="failed"} 1',
+        'email_worker_remote_images_total{outcome="cached"} 1',
         'email_worker_database_statement_duration_seconds_count 1',
       ]),
     );

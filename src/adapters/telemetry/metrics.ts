@@ -106,6 +106,12 @@ export function createMetrics(options: MetricsOptions): Metrics {
     NETWORK_BUCKETS,
     ['outcome'],
   );
+  const images = new Counter({
+    name: `${PREFIX}remote_images_total`,
+    help: 'Requests for remote images of emails, by how they ended.',
+    labelNames: ['outcome'],
+    registers,
+  });
   const statements = histogram(
     'database_statement_duration_seconds',
     'Statements that were sent one by one, with their wait for a connection.',
@@ -145,6 +151,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     noteSend: (account, outcome, durationMs) => sends.observe({ account, outcome }, durationMs / 1000),
     noteWebhook: (isDelivered, durationMs) =>
       webhooks.observe({ outcome: isDelivered ? 'delivered' : 'failed' }, durationMs / 1000),
+    noteImage: (outcome) => images.inc({ outcome }),
     noteStatement: (durationMs) => statements.observe(durationMs / 1000),
     async read() {
       setFigures(await readFigures());

@@ -3,28 +3,10 @@ import { isIP } from 'node:net';
 import type { EndpointRules } from '../../app/webhooks/webhook-ports.ts';
 import { WEBHOOK_URL_TEXTS, type Words } from '../../core/error-words.ts';
 import { ServiceError } from '../../core/errors.ts';
+import { isTextPort } from '../../core/edge/text-ports.ts';
 import { plainHost, type TargetRules } from './public-addresses.ts';
 
 const MAX_URL_CHARS = 2000;
-/**
- * Ports of services that take text line by line and would act on the lines of a request: SSH, Telnet, SMTP, DNS, POP3, IMAP, SMB, LDAP,
- * submission. From the list that browsers refuse (Fetch standard, "bad port").
- */
-const REFUSED_PORTS = new Set([
-  '22',
-  '23',
-  '25',
-  '53',
-  '110',
-  '143',
-  '389',
-  '445',
-  '465',
-  '587',
-  '636',
-  '993',
-  '995',
-]);
 
 export function createEndpointRules(targets: TargetRules): EndpointRules {
   return {
@@ -43,7 +25,7 @@ export function createEndpointRules(targets: TargetRules): EndpointRules {
         throw new ServiceError('webhook_address_refused', { values: { value: url.hostname } });
       }
       if (url.protocol === 'http:' && !mayBeAllowed) throw refused(WEBHOOK_URL_TEXTS.without_tls);
-      if (REFUSED_PORTS.has(url.port) && !isAllowed) throw refused(WEBHOOK_URL_TEXTS.port);
+      if (isTextPort(url.port) && !isAllowed) throw refused(WEBHOOK_URL_TEXTS.port);
       url.hash = '';
       return url.href;
     },

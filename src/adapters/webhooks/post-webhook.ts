@@ -10,6 +10,7 @@ import { Webhook } from 'standardwebhooks';
 import type { Clock } from '../../app/base/basics.ts';
 import type { PostWebhook, WebhookAnswer, WebhookRequest } from '../../app/webhooks/delivery-ports.ts';
 import { parseRetryAfter } from '../../core/webhook/retry-plan.ts';
+import { guardedLookup } from './guarded-lookup.ts';
 import { plainHost, type TargetRules } from './public-addresses.ts';
 import { resolveHost, type ResolveHost } from './resolve-host.ts';
 
@@ -65,21 +66,8 @@ export function createWebhookPoster(options: WebhookPosterOptions): WebhookPoste
     }
   }
 
-  const lookupFor =
-    (isPlain: boolean): LookupFunction =>
-    (host, lookupOptions, callback) => {
-      resolve(plainHost(host))
-        .then((addresses) => {
-          const [first] = addresses;
-          if (first === undefined) throw new Error(`${host} has no address`);
-          // One forbidden address makes all of them suspect.
-          for (const address of addresses) checkAddress(address, host, isPlain);
-          const found = addresses.map((address) => ({ address, family: isIP(address) }));
-          if (lookupOptions.all === true) callback(null, found);
-          else callback(null, first, isIP(first));
-        })
-        .catch((error: unknown) => callback(toError(error), ''));
-    };
+  const lookupFor = (isPlain: boolean): LookupFunction =>
+    guardedLookup(resolve, (address, host) => checkAddress(address, host, isPlain));
 
   function open(request: WebhookRequest, at: Date, isAgain: boolean): ClientRequest {
     const url = new URL(request.url);

@@ -18,8 +18,8 @@ describe('refusals', () => {
   it('are one entry for each address and key, with their number', async () => {
     const log = createLog();
     const refusals = new AccessLogWriter(log);
-    for (let time = 0; time < 1000; time += 1) refusals.noteLogin('192.0.2.1', null);
-    refusals.noteLogin('192.0.2.1', '0123456789ab');
+    for (let time = 0; time < 1000; time += 1) refusals.noteLogin('192.0.2.1', null, 'invalid_credentials');
+    refusals.noteLogin('192.0.2.1', '0123456789ab', 'invalid_credentials');
     refusals.noteRight({ kind: 'key', id: '0123456789ab', name: 'CRM' }, 'admin');
     await refusals.write();
     expect(log.acts).toEqual([
@@ -27,14 +27,14 @@ describe('refusals', () => {
         author: { kind: 'stranger', address: '192.0.2.1' },
         act: 'login.refused',
         target: null,
-        code: 'unauthorized',
+        code: 'invalid_credentials',
         details: { count: 1000 },
       },
       {
         author: { kind: 'stranger', address: '192.0.2.1' },
         act: 'login.refused',
         target: '0123456789ab',
-        code: 'unauthorized',
+        code: 'invalid_credentials',
         details: { count: 1 },
       },
       {
@@ -52,7 +52,8 @@ describe('refusals', () => {
   it('of ever other addresses and keys are a few entries', async () => {
     const log = createLog();
     const refusals = new AccessLogWriter(log);
-    for (let guess = 0; guess < 10_000; guess += 1) refusals.noteLogin(`address ${guess}`, `key ${guess}`);
+    for (let guess = 0; guess < 10_000; guess += 1)
+      refusals.noteLogin(`address ${guess}`, `key ${guess}`, 'invalid_credentials');
     refusals.noteRight({ kind: 'secret', number: 1 }, 'send');
     await refusals.write();
     expect(log.acts).toHaveLength(22);
@@ -60,7 +61,7 @@ describe('refusals', () => {
       author: { kind: 'stranger', address: 'others' },
       act: 'login.refused',
       target: null,
-      code: 'unauthorized',
+      code: 'invalid_credentials',
       details: { count: 9980 },
     });
   });
@@ -68,10 +69,12 @@ describe('refusals', () => {
   it('that can not be written are counted on', async () => {
     const log = createLog();
     const refusals = new AccessLogWriter(log);
-    for (let guess = 0; guess < 30; guess += 1) refusals.noteLogin(`address ${guess}`, null);
+    for (let guess = 0; guess < 30; guess += 1)
+      refusals.noteLogin(`address ${guess}`, null, 'invalid_credentials');
     log.isAway = true;
     await expect(refusals.write()).rejects.toThrow('away');
-    for (let guess = 0; guess < 30; guess += 1) refusals.noteLogin(`address ${guess}`, null);
+    for (let guess = 0; guess < 30; guess += 1)
+      refusals.noteLogin(`address ${guess}`, null, 'invalid_credentials');
     log.isAway = false;
     await refusals.write();
     expect(log.acts).toHaveLength(21);

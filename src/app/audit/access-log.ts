@@ -4,6 +4,7 @@
  * they are only in memory; a killed process loses those of its last minute, which the security log has.
  */
 import type { Author } from '../../core/keys/author.ts';
+import type { ErrorCode } from '../../core/error-registry.ts';
 import type { Right } from '../../core/keys/rights.ts';
 import type { AuditLog, EndedAct } from './audit-ports.ts';
 
@@ -12,7 +13,7 @@ const MAX_TOLD_APART = 20;
 
 export interface AccessLog {
   /** @param keyId the key that the caller claims to have; null: it showed none */
-  noteLogin(address: string, keyId: string | null): void;
+  noteLogin(address: string, keyId: string | null, code: ErrorCode): void;
   noteRight(author: Author, right: Right): void;
   /** Throws `ServiceError('database_unavailable')`: a log-in that can't be recorded must not happen. */
   noteSession(
@@ -38,9 +39,9 @@ export class AccessLogWriter implements AccessLog {
     this.#log = log;
   }
 
-  noteLogin(address: string, keyId: string | null): void {
+  noteLogin(address: string, keyId: string | null, code: ErrorCode): void {
     const author: Author = { kind: 'stranger', address };
-    this.#note({ author, act: 'login.refused', target: keyId, code: 'unauthorized', details: {} }, 1);
+    this.#note({ author, act: 'login.refused', target: keyId, code, details: {} }, 1);
   }
 
   noteRight(author: Author, right: Right): void {

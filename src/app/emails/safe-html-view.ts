@@ -16,6 +16,8 @@ export interface SafeHtmlView {
   readonly images: readonly ShownImage[];
   /** The time when the addresses of its images expire. */
   readonly imagesExpireAt: Date;
+  /** Remote images that are kept have addresses of this service, which fetches them. */
+  readonly hasImageProxy: boolean;
 }
 
 /** An image of the email, and the address that the HTML uses for it. */

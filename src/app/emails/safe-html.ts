@@ -9,6 +9,7 @@ import { nothingRemoved } from '../../core/html/removed.ts';
 import { textAsHtml } from '../../core/html/text-as-html.ts';
 import type { BlobStore } from '../files/file-ports.ts';
 import type { AttachmentView, EmailStore, StoredAttachment } from './email-ports.ts';
+import { askerOf } from '../reading/reading-ports.ts';
 import type { ImageUrls } from './image-urls.ts';
 import type { MakeSafeHtml } from './make-safe-html.ts';
 import type { ShownImage } from './safe-html-view.ts';
@@ -20,12 +21,14 @@ export interface SafeHtmlPorts {
   readonly blobs: Pick<BlobStore, 'get'>;
   readonly makeSafe: MakeSafeHtml;
   readonly imageUrls: ImageUrls;
+  /** The service fetches remote images; false: the browser does. */
+  readonly hasImageProxy: boolean;
 }
 
 type SafeHtmlUseCases = Pick<EmailUseCases, 'readSafeHtml' | 'readSignedImage' | 'inlineTypeOf'>;
 
 export function createSafeHtml(ports: SafeHtmlPorts): SafeHtmlUseCases {
-  const { store, blobs, makeSafe, imageUrls } = ports;
+  const { store, blobs, makeSafe, imageUrls, hasImageProxy } = ports;
 
   async function readStart(attachment: StoredAttachment): Promise<Buffer> {
     const end = Math.min(attachment.sizeBytes, SIGNATURE_BYTES) - 1;
@@ -39,9 +42,10 @@ export function createSafeHtml(ports: SafeHtmlPorts): SafeHtmlUseCases {
       if (email === null) throw new ServiceError('email_not_found');
       const images = signImages(email.attachments, imageUrls);
       const addresses = addressesOf(email.attachments, images);
-      const safe = await makeSafe(email, { allowRemote, images: addresses, document, authorKeyId });
+      const proxy = hasImageProxy && allowRemote ? imageUrls.proxyKey(id, askerOf(authorKeyId)) : null;
+      const safe = await makeSafe(email, { allowRemote, proxy, images: addresses, document, authorKeyId });
       const imagesExpireAt = imageUrls.expiresAt();
-      if (safe !== null) return { ...safe, madeFrom: 'html', images, imagesExpireAt };
+      if (safe !== null) return { ...safe, madeFrom: 'html', images, imagesExpireAt, hasImageProxy };
       return {
         html: textAsHtml(email.textBody),
         sheet: '',
@@ -52,6 +56,7 @@ export function createSafeHtml(ports: SafeHtmlPorts): SafeHtmlUseCases {
         isCut: false,
         images: [],
         imagesExpireAt,
+        hasImageProxy,
       };
     },
 

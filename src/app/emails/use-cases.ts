@@ -6,6 +6,7 @@ import type { ListedDefect } from './email-ports.ts';
 import type { AccountFilter } from '../base/account-filter.ts';
 import type { SignedImage } from './image-urls.ts';
 import type { SanitizeOptions } from '../../core/html/sanitize-html.ts';
+import type { ReadRemoteImage } from './remote-images.ts';
 import type { SafeHtmlView } from './safe-html-view.ts';
 import type { EmailDetail, EmailFilter, EmailsJson, StoredAttachment } from './email-ports.ts';
 import type { VariantDetail } from './variant-view.ts';
@@ -77,6 +78,8 @@ export interface EmailUseCases {
   readSignedImage(
     image: SignedImage,
   ): Promise<{ readonly attachment: StoredAttachment; readonly type: string }>;
+  /** A remote image of an email, by an address in its HTML. See ReadRemoteImage. */
+  readonly readRemoteImage: ReadRemoteImage;
   /** The type under which a browser may show it; null when it may only be downloaded. Throws `content_missing`. */
   inlineTypeOf(attachment: StoredAttachment): Promise<string | null>;
   /** Throws `attachment_not_found`. */

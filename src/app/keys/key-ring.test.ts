@@ -83,6 +83,24 @@ describe('a key', () => {
     expect(shown?.isValid()).toBe(false);
   });
 
+  it.each([
+    ['it was revoked', { revokedAt: new Date(0) }, TOKEN, 'revoked_key'],
+    ['it has expired', { expiresAt: new Date(0) }, TOKEN, 'expired_key'],
+    [
+      'a newer secret replaced it',
+      { hash: hashSecret('x'.repeat(43)), oldHash: hashSecret(SECRET), oldSecretUntil: new Date(0) },
+      TOKEN,
+      'expired_key',
+    ],
+    ['another secret is shown', { revokedAt: new Date(0) }, `ewk_${ID}_${'y'.repeat(43)}`, null],
+    ['no key is shown', { revokedAt: new Date(0) }, 'a-secret', null],
+  ])('tells only who has its secret why it opens nothing: %s', async (_, fields, token, reason) => {
+    const world = createWorld();
+    world.change([toKey(fields)]);
+    expect(await world.ring.find(token)).toBeNull();
+    expect(world.ring.whyRefused(token)).toBe(reason);
+  });
+
   it('opens at once when it was made a moment ago, in whichever process', async () => {
     const world = createWorld();
     const keys = world.keys;

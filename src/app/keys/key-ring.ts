@@ -50,6 +50,9 @@ export interface ShownKey {
   isValid(): boolean;
 }
 
+/** A key that was valid once, or a secret of it that a newer one replaced; as the codes of errors. */
+export type KeyRefusal = 'expired_key' | 'revoked_key';
+
 export class KeyRing {
   readonly #ports: KeyRingPorts;
   readonly #copy: CachedRows;
@@ -103,6 +106,16 @@ export class KeyRing {
     for (const id of this.#noted.keys()) if (!this.#known.has(id)) this.#noted.delete(id);
   }
 
+  /** Why a token that was not found opens nothing; null: it is not a key's, as far as the copy tells. */
+  whyRefused(token: string): KeyRefusal | null {
+    const shown = parseApiKey(token);
+    const known = this.#known.get(shown?.id ?? '');
+    if (shown === null || known === undefined) return null;
+    const { hash, oldHash, revokedAt } = known.key;
+    if (!hasHash([hash, oldHash], hashSecret(shown.secret))) return null;
+    return revokedAt === null ? 'expired_key' : 'revoked_key';
+  }
+
   #match(id: string, digest: Buffer): ShownKey | null {
     const known = this.#valid(id, digest);
     if (known === null) return null;
@@ -113,13 +126,11 @@ export class KeyRing {
   #valid(id: string, digest: Buffer): Known | null {
     const known = this.#known.get(id);
     if (known === undefined) return null;
-    const { hash, oldHash, oldSecretUntil, expiresAt } = known.key;
+    const { hash, oldHash, oldSecretUntil, expiresAt, revokedAt } = known.key;
     const now = this.#ports.clock();
-    const isOld = oldHash !== null && oldSecretUntil !== null && oldSecretUntil > now;
-    const opens = [hash, ...(isOld ? [oldHash] : [])]
-      .map((one) => timingSafeEqual(one, digest))
-      .includes(true);
-    return opens && (expiresAt === null || expiresAt > now) ? known : null;
+    const isOldValid = oldSecretUntil !== null && oldSecretUntil > now;
+    const opens = hasHash([hash, isOldValid ? oldHash : null], digest);
+    return opens && revokedAt === null && (expiresAt === null || expiresAt > now) ? known : null;
   }
 
   /** In the background: a request neither waits for it nor fails with it. */
@@ -134,6 +145,10 @@ export class KeyRing {
     this.#noting.add(noting);
   }
 }
+
+/** In constant time. */
+const hasHash = (hashes: readonly (Buffer | null)[], digest: Buffer): boolean =>
+  hashes.map((one) => one !== null && timingSafeEqual(one, digest)).includes(true);
 
 /** Aborted, within about a second, when the key is no longer valid. Call `stop` when the signal is no longer needed. */
 export function watchKey(

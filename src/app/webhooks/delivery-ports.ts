@@ -6,6 +6,8 @@ import type { Delivery, StoredWebhook, WebhookSecrets } from './webhook-ports.ts
 /** `Beyond` in its stored form. */
 export interface BeyondJson {
   readonly delivered: readonly number[];
+  /** Missing until something is stored. */
+  readonly stored_at?: string;
   readonly failed: readonly {
     readonly position: number;
     readonly attempts: number;

@@ -16,6 +16,7 @@ const IMAGES: readonly (readonly [type: string, start: Buffer])[] = [
   ['image/webp', bytes('RIFF\x24\0\0\0WEBPVP8 ')],
   ['image/avif', bytes('\0\0\0\x20ftypavif\0\0\0\0')],
   ['image/bmp', BMP],
+  ['image/x-icon', bytes('\0\0\x01\0\x02\0\x20\x20\0\0\x01\0\x20\0\xa8\x10')],
 ];
 
 /** Files that a browser would run, or treat as something other than their type. */
@@ -34,6 +35,8 @@ const OTHERS: readonly (readonly [name: string, declared: string, start: Buffer]
   ['a program', 'application/octet-stream', bytes('MZ\x90\0')],
   ['text that begins with BM', 'application/octet-stream', bytes('BMW, Audi und VW')],
   ['RIFF of another kind', 'image/webp', bytes('RIFF\x24\0\0\0WAVEfmt ')],
+  ['an icon without pictures', 'image/x-icon', bytes('\0\0\x01\0\0\0\x20\x20\0\0\x01\0')],
+  ['a cursor', 'image/x-icon', bytes('\0\0\x02\0\x01\0\x20\x20\0\0\x01\0')],
   ['a video', 'video/mp4', bytes('\0\0\0\x20ftypisom\0\0\0\0')],
   ['nothing', 'image/png', Buffer.alloc(0)],
   ['less than a signature', 'image/png', bytes('\x89PN')],

@@ -14,6 +14,9 @@ export function rasterImageType(start: Buffer): string | null {
   if (has('ftypavif', 4) || has('ftypavis', 4)) return 'image/avif';
   // The lengths after it are small, so a text that begins with BM does not match.
   if (has('BM') && start.length >= 14 && start.readUInt32LE(6) === 0) return 'image/bmp';
+  // A list of up to 255 pictures; the last of these bytes is reserved.
+  if (has('\0\0\x01\0') && start.length >= 10 && start[4] !== 0 && start[5] === 0 && start[9] === 0)
+    return 'image/x-icon';
   return null;
 }
 

@@ -5,6 +5,7 @@ import { expect, it } from 'vitest';
 import { HOSTILE_HTML } from '../../../test/fixtures/hostile-html.ts';
 import { runs } from '../../../test/helpers/runs.ts';
 import { HtmlLimitError, isElement, type HtmlElement } from './parse-html.ts';
+import type { ProxyKey } from './proxied-images.ts';
 import { sanitizeHtml, type SafeHtml, type SanitizeOptions } from './sanitize-html.ts';
 import { STYLE_RULES } from './style-rules.ts';
 import { ALLOWED_ELEMENTS } from './safe-values.ts';
@@ -195,4 +196,41 @@ it('of any HTML comes one sheet for a document, with rules for the inside of the
     }),
     { numRuns: runs(3000) },
   );
+});
+
+const proxy: ProxyKey = { path: '/api/images/2', expires: 1, by: 'a', key: 'a2V5' };
+const OWN = /^(?:data:image\/|\/api\/images\/[12]\?)/;
+
+/** The addresses that a browser would fetch for safe HTML and its sheet. */
+function fetchedIn({ html: safe, sheet }: SafeHtml): readonly string[] {
+  const found: string[] = [];
+  const collect = (css: string, context: 'stylesheet' | 'declarationList') =>
+    walk(parse(css, { context }), (node) => {
+      if (node.type === 'Url') found.push(node.value);
+    });
+  for (const { attrs } of elementsIn(parseFragment(safe).childNodes)) {
+    for (const { name, value } of attrs) {
+      if (name === 'src') found.push(value);
+      if (name === 'style') collect(value, 'declarationList');
+    }
+  }
+  collect(sheet, 'stylesheet');
+  return found;
+}
+
+it('with the proxy, of any HTML comes nothing that a browser would fetch from elsewhere', () => {
+  let proxied = 0;
+  fc.assert(
+    fc.property(html, fc.boolean(), (given, isDocument) => {
+      const how = { ...(isDocument ? inDocument : options), proxy };
+      const safe = safeOf(`<img src="https://a.test/y" width=1>${given}`, how);
+      if (safe === null) return;
+      expect(sanitizeHtml(safe.html, how).html).toBe(safe.html);
+      const fetched = fetchedIn(safe);
+      proxied += fetched.filter((address) => address.startsWith('/api/images/2?')).length;
+      expect(fetched.filter((address) => !OWN.test(address))).toEqual([]);
+    }),
+    { numRuns: runs(3000) },
+  );
+  expect(proxied).toBeGreaterThan(0);
 });

@@ -29,6 +29,7 @@ import {
   type HtmlElement,
   type HtmlNode,
 } from './parse-html.ts';
+import { ProxiedImages, type ProxyKey } from './proxied-images.ts';
 import { DROPPED, nothingRemoved, UNWRAPPED, type Removed, type RemovedKind } from './removed.ts';
 import {
   contentIdsOf,
@@ -49,6 +50,8 @@ import { withBreaks } from './word-breaks.ts';
 export interface SanitizeOptions {
   /** Keeps images that are fetched by `http:` and `https:`. */
   readonly allowRemote: boolean;
+  /** Remote images that are kept get addresses of this service, which fetches them. Default: null; their addresses stay. */
+  readonly proxy?: ProxyKey | null;
   /** The addresses of the email's images, by Content-ID, and by file name where no other has it. */
   readonly images: ReadonlyMap<string, string>;
   /**
@@ -151,6 +154,7 @@ class Sanitizer {
   readonly #given: string | null;
   /** Addresses that this service made. */
   readonly #own: ReadonlySet<string>;
+  readonly #proxied: ProxiedImages | null;
   readonly #images: ReadonlyMap<string, string>;
   readonly #styleContext: StyleContext;
   readonly #facts = new WeakMap<Element, Facts>();
@@ -176,6 +180,8 @@ class Sanitizer {
     this.#given = given;
     this.#isDocument = options.document !== undefined && options.document !== null;
     this.#own = new Set(options.images.values());
+    const { proxy = null } = options;
+    this.#proxied = proxy === null ? null : new ProxiedImages(proxy);
     // RFC 2392: a Content-ID has the case of its letters; senders often write another one.
     this.#images = new Map(
       [...options.images]
@@ -445,15 +451,15 @@ class Sanitizer {
     if (src === null) return true;
     const within = this.#ownImage(src, true) ?? embeddedImage(src);
     const remote = within === null ? remoteImage(src, this.#base) : null;
-    if (within === null && (remote === null || !this.#options.allowRemote)) {
+    const kept = within ?? this.#toKept(remote);
+    if (kept === null) {
       this.#count(remote === null ? 'images' : 'remote_images');
       // A tracking pixel has neither text nor size.
       return properties.alt !== undefined || properties.width !== undefined;
     }
-    const kept = within ?? remote ?? '';
     this.#spend(kept.length);
     properties.src = kept;
-    if (within === null) properties.referrerPolicy = 'no-referrer';
+    if (kept === remote) properties.referrerPolicy = 'no-referrer';
     return true;
   }
 
@@ -538,7 +544,13 @@ class Sanitizer {
   /** The address to write for an image; null: it may not stay. */
   #toImage(address: string): string | null {
     const own = this.#ownImage(address, false) ?? embeddedImage(address);
-    return own ?? (this.#options.allowRemote ? remoteBackground(address) : null);
+    return own ?? this.#toKept(remoteBackground(address));
+  }
+
+  /** The address to write for a remote image; null: it may not stay. */
+  #toKept(remote: string | null): string | null {
+    if (remote === null || !this.#options.allowRemote) return null;
+    return this.#proxied === null ? remote : this.#proxied.toOwn(remote);
   }
 
   /**
@@ -547,7 +559,7 @@ class Sanitizer {
    * @param hasNames seen in practice: the file name alone, as in `src="image001.png"`
    */
   #ownImage(address: string, hasNames: boolean): string | null {
-    if (this.#own.has(address)) return address;
+    if (this.#own.has(address) || this.#proxied?.isOwn(address) === true) return address;
     for (const id of [...contentIdsOf(address), ...(hasNames ? [address.trim()] : [])]) {
       const own = this.#images.get(id) ?? this.#images.get(id.toLowerCase());
       if (own !== undefined) return own;

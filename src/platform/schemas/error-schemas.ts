@@ -63,6 +63,9 @@ export const COMMON_ERRORS: readonly ErrorCode[] = [
 
 /** Errors that any operation may return that needs the secret or a key. */
 const LOGIN_ERRORS: readonly ErrorCode[] = [
+  'missing_credentials',
+  'expired_key',
+  'revoked_key',
   'too_many_failed_logins',
   'rate_limited',
   'cross_site_request',
@@ -73,7 +76,7 @@ const LOGIN_ERRORS: readonly ErrorCode[] = [
 export const SHARED_CODES: ReadonlySet<ErrorCode> = new Set([
   ...COMMON_ERRORS,
   ...LOGIN_ERRORS,
-  'unauthorized',
+  'invalid_credentials',
   'forbidden_right',
 ]);
 
@@ -84,7 +87,7 @@ export const RETRY_AFTER = {
 
 /** Header fields of error answers, by status. */
 const HEADERS: Readonly<Record<number, object>> = {
-  401: { 'WWW-Authenticate': { type: 'string', const: 'Bearer', description: 'RFC 6750 §3.' } },
+  401: { 'WWW-Authenticate': { type: 'string', pattern: '^Bearer', description: 'RFC 6750 §3.' } },
   409: {
     'Retry-After': {
       ...RETRY_AFTER['Retry-After'],
@@ -100,7 +103,7 @@ const HEADERS: Readonly<Record<number, object>> = {
 
 /** The `response` entries of the errors of one operation, grouped by status; the document has one answer for each status, see document/error-answers.ts. */
 export function errorResponses(...codes: readonly ErrorCode[]): Record<number, object> {
-  return codes.includes('unauthorized')
+  return codes.includes('invalid_credentials')
     ? anyKeyErrorResponses(...codes, 'forbidden_right')
     : anyKeyErrorResponses(...codes);
 }
@@ -108,7 +111,7 @@ export function errorResponses(...codes: readonly ErrorCode[]): Record<number, o
 /** Those of an operation that needs no right. */
 export function anyKeyErrorResponses(...codes: readonly ErrorCode[]): Record<number, object> {
   const byStatus = new Map<number, ErrorCode[]>();
-  const login: readonly ErrorCode[] = codes.includes('unauthorized') ? LOGIN_ERRORS : [];
+  const login: readonly ErrorCode[] = codes.includes('invalid_credentials') ? LOGIN_ERRORS : [];
   for (const code of new Set([...codes, ...login, ...COMMON_ERRORS])) {
     const { status } = ERRORS[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);

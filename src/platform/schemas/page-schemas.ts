@@ -77,7 +77,7 @@ export const AccountPageQuery = {
 export const PAGE_ERRORS = [
   'invalid_request',
   'invalid_cursor',
-  'unauthorized',
+  'invalid_credentials',
   'database_unavailable',
 ] as const satisfies readonly ErrorCode[];
 

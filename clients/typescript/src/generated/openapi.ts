@@ -73,7 +73,7 @@ export interface paths {
         };
         /**
          * Show an image within an email
-         * @description Serves an address from `html_safe`: it needs no secret and is valid for an hour and for one image. Only raster images, recognised by their bytes; everything else, and an expired address, is 404.
+         * @description Serves an address from `html_safe`: it needs no secret and is valid for an hour and for one image. Only raster images, recognised by their bytes; everything else, and an expired address, is 404. With `address`, the service loads a remote image, at most 5 MiB, or has it from the last day.
          */
         get: operations["getImage"];
         put?: never;
@@ -3420,6 +3420,8 @@ export interface components {
             images: components["schemas"]["ShownImage"][];
             /** @description Until then the addresses of its images work. */
             images_expire_at: components["schemas"]["Timestamp"];
+            /** @description True: with `remote=allow`, remote images have paths of this service, which loads them; false: the browser does. */
+            image_proxy: boolean;
         };
         /** @description Position of an event in the feed. Opaque; ids sort as text in feed order. */
         EventId: string;
@@ -4618,6 +4620,25 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description Too Many Requests. */
+        TooManyRequests: {
+            headers: {
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": "Zu viele Anfragen. Bitte später erneut versuchen.",
+                 *       "message": "Too many requests. Try again later.",
+                 *       "code": "rate_limited",
+                 *       "request_id": "0199d3a4-5b18-7e09-8c4d-2a91f6b07d35",
+                 *       "doc": "/api/docs/errors#rate_limited"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description Unauthorized. */
         Unauthorized: {
             headers: {
@@ -4627,11 +4648,11 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "error": "Das Zugangsgeheimnis fehlt oder ist falsch.",
-                 *       "message": "The secret is missing or wrong.",
-                 *       "code": "unauthorized",
+                 *       "error": "Das Zugangsgeheimnis ist falsch, oder die Sitzung ist beendet.",
+                 *       "message": "The secret is wrong, or the session has ended.",
+                 *       "code": "invalid_credentials",
                  *       "request_id": "0199d3a4-5b18-7e09-8c4d-2a91f6b07d35",
-                 *       "doc": "/api/docs/errors#unauthorized"
+                 *       "doc": "/api/docs/errors#invalid_credentials"
                  *     }
                  */
                 "application/json": components["schemas"]["Error"];
@@ -4704,25 +4725,6 @@ export interface components {
                  *       "code": "unsupported_media_type",
                  *       "request_id": "0199d3a4-5b18-7e09-8c4d-2a91f6b07d35",
                  *       "doc": "/api/docs/errors#unsupported_media_type"
-                 *     }
-                 */
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description Too Many Requests. */
-        TooManyRequests: {
-            headers: {
-                "Retry-After": components["headers"]["RetryAfter"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "error": "Zu viele Anfragen. Bitte später erneut versuchen.",
-                 *       "message": "Too many requests. Try again later.",
-                 *       "code": "rate_limited",
-                 *       "request_id": "0199d3a4-5b18-7e09-8c4d-2a91f6b07d35",
-                 *       "doc": "/api/docs/errors#rate_limited"
                  *     }
                  */
                 "application/json": components["schemas"]["Error"];
@@ -5176,8 +5178,6 @@ export interface components {
         };
     };
     parameters: {
-        /** @description The attachment. */
-        id: components["schemas"]["Uuid"];
         /** @description The thread, or one that was merged into it. */
         threadId: components["schemas"]["Uuid"];
         /** @description ETags of copies that the caller has; the response is 304 when one of them is current. */
@@ -5203,9 +5203,9 @@ export interface components {
         /** @description `respond-async` (RFC 7240): the email is only put into the queue, and the answer is 202 with the header `Preference-Applied`. */
         Prefer: string;
         /** @description The email. */
-        id2: components["schemas"]["Uuid"];
+        id: components["schemas"]["Uuid"];
         /** @description The draft. */
-        id3: components["schemas"]["Uuid"];
+        id2: components["schemas"]["Uuid"];
         /** @description `inline` to show the file in a page: raster images and PDF, recognised by their bytes, and plain text. Everything else stays a download. */
         disposition: "attachment" | "inline";
         /** @description One range of bytes, such as `bytes=0-1023`, `bytes=1024-` or `bytes=-500`. */
@@ -5223,15 +5223,15 @@ export interface components {
         /** @description The variant. */
         variantId: components["schemas"]["Uuid"];
         /** @description The template. */
-        id4: components["schemas"]["Uuid"];
+        id3: components["schemas"]["Uuid"];
         /** @description One email address, URL-encoded. */
         address: string;
         /** @description The account. */
-        id5: components["schemas"]["AccountId"];
+        id4: components["schemas"]["AccountId"];
         /** @description The webhook. */
-        id6: components["schemas"]["Uuid"];
+        id5: components["schemas"]["Uuid"];
         /** @description The key. */
-        id7: components["schemas"]["KeyId"];
+        id6: components["schemas"]["KeyId"];
     };
     requestBodies: never;
     headers: {
@@ -5244,7 +5244,7 @@ export interface components {
         /** @description RFC 9110 §14.3. */
         AcceptRanges: "bytes" | "none";
         /** @description RFC 6750 §3. */
-        WWWAuthenticate: "Bearer";
+        WWWAuthenticate: string;
         /** @description Changes whenever the returned emails change. */
         ETag: string;
         /** @description A browser may store the response and revalidates it by the ETag. */
@@ -5398,6 +5398,10 @@ export interface operations {
     getImage: {
         parameters: {
             query: {
+                /** @description Of a remote image: its address, in Base64url. */
+                address?: string;
+                /** @description Of a remote image: stands for the caller that read the HTML. */
+                by?: string;
                 /** @description Unix time in seconds. */
                 expires: number;
                 /** @description Signature from the address. */
@@ -5405,8 +5409,8 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description The attachment. */
-                id: components["parameters"]["id"];
+                /** @description The attachment; of a remote image, the email. */
+                id: components["schemas"]["Uuid"];
             };
             cookie?: never;
         };
@@ -5427,6 +5431,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
             500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
@@ -6358,7 +6363,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The email. */
-                id: components["parameters"]["id2"];
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -6417,7 +6422,7 @@ export interface operations {
             };
             path: {
                 /** @description The email. */
-                id: components["parameters"]["id2"];
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -6465,7 +6470,7 @@ export interface operations {
             };
             path: {
                 /** @description The email. */
-                id: components["parameters"]["id2"];
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -6513,7 +6518,7 @@ export interface operations {
             };
             path: {
                 /** @description The email. */
-                id: components["parameters"]["id2"];
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -6626,7 +6631,7 @@ export interface operations {
             };
             path: {
                 /** @description The email. */
-                id: components["parameters"]["id2"];
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -6809,7 +6814,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The draft. */
-                id: components["parameters"]["id3"];
+                id: components["parameters"]["id2"];
             };
             cookie?: never;
         };
@@ -6880,7 +6885,7 @@ export interface operations {
             };
             path: {
                 /** @description The draft. */
-                id: components["parameters"]["id3"];
+                id: components["parameters"]["id2"];
             };
             cookie?: never;
         };
@@ -6925,7 +6930,7 @@ export interface operations {
             };
             path: {
                 /** @description The draft. */
-                id: components["parameters"]["id3"];
+                id: components["parameters"]["id2"];
             };
             cookie?: never;
         };
@@ -7027,7 +7032,7 @@ export interface operations {
             };
             path: {
                 /** @description The draft. */
-                id: components["parameters"]["id3"];
+                id: components["parameters"]["id2"];
                 /** @description One of its `attachments`. */
                 attachmentId: components["schemas"]["Uuid"];
             };
@@ -7060,7 +7065,7 @@ export interface operations {
             };
             path: {
                 /** @description The draft. */
-                id: components["parameters"]["id3"];
+                id: components["parameters"]["id2"];
             };
             cookie?: never;
         };
@@ -7179,7 +7184,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The email. */
-                id: components["parameters"]["id2"];
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -7323,7 +7328,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The email. */
-                id: components["parameters"]["id2"];
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -7367,7 +7372,7 @@ export interface operations {
             };
             path: {
                 /** @description The email. */
-                id: components["parameters"]["id2"];
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -7874,7 +7879,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The email. */
-                id: components["parameters"]["id2"];
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -7896,7 +7901,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The email. */
-                id: components["parameters"]["id2"];
+                id: components["parameters"]["id"];
                 /** @description The variant. */
                 variantId: components["parameters"]["variantId"];
             };
@@ -7943,7 +7948,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The email. */
-                id: components["parameters"]["id2"];
+                id: components["parameters"]["id"];
                 /** @description The variant. */
                 variantId: components["parameters"]["variantId"];
             };
@@ -7964,7 +7969,7 @@ export interface operations {
     getSafeHtml: {
         parameters: {
             query?: {
-                /** @description `allow` keeps images that are loaded by http and https; loading them informs the sender that the email was opened. */
+                /** @description `allow` keeps images that are loaded by http and https; loading them informs the sender that the email was opened. See `image_proxy`. */
                 remote?: "block" | "allow";
                 /** @description Background of the document for an email that sets no colours; `auto`: the preference of the browser. An email that sets colours is shown on a light background. */
                 theme?: "auto" | "light" | "dark";
@@ -7972,7 +7977,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The email. */
-                id: components["parameters"]["id2"];
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -8012,7 +8017,8 @@ export interface operations {
                      *           "url": "/api/images/0199d3a4-5b20-7f93-8a6e-c4d17b0e5f29?expires=1769864400&signature=q1bR3c5kQmM8o0uU3bY2f7h9d1e4g6i8j0k2l4n6p8s"
                      *         }
                      *       ],
-                     *       "images_expire_at": "2026-01-31T12:00:00.000Z"
+                     *       "images_expire_at": "2026-01-31T12:00:00.000Z",
+                     *       "image_proxy": true
                      *     }
                      */
                     "application/json": components["schemas"]["SafeHtml"];
@@ -8540,7 +8546,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The template. */
-                id: components["parameters"]["id4"];
+                id: components["parameters"]["id3"];
             };
             cookie?: never;
         };
@@ -8592,7 +8598,7 @@ export interface operations {
             };
             path: {
                 /** @description The template. */
-                id: components["parameters"]["id4"];
+                id: components["parameters"]["id3"];
             };
             cookie?: never;
         };
@@ -8636,7 +8642,7 @@ export interface operations {
             };
             path: {
                 /** @description The template. */
-                id: components["parameters"]["id4"];
+                id: components["parameters"]["id3"];
             };
             cookie?: never;
         };
@@ -8699,7 +8705,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The template. */
-                id: components["parameters"]["id4"];
+                id: components["parameters"]["id3"];
             };
             cookie?: never;
         };
@@ -8754,7 +8760,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The email. */
-                id: components["parameters"]["id2"];
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -8794,7 +8800,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The email. */
-                id: components["parameters"]["id2"];
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -8834,7 +8840,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The email. */
-                id: components["parameters"]["id2"];
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -9527,7 +9533,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The account. */
-                id: components["parameters"]["id5"];
+                id: components["parameters"]["id4"];
             };
             cookie?: never;
         };
@@ -9552,7 +9558,7 @@ export interface operations {
             };
             path: {
                 /** @description The account. */
-                id: components["parameters"]["id5"];
+                id: components["parameters"]["id4"];
             };
             cookie?: never;
         };
@@ -9597,7 +9603,7 @@ export interface operations {
             };
             path: {
                 /** @description The account. */
-                id: components["parameters"]["id5"];
+                id: components["parameters"]["id4"];
             };
             cookie?: never;
         };
@@ -9634,7 +9640,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The account. */
-                id: components["parameters"]["id5"];
+                id: components["parameters"]["id4"];
             };
             cookie?: never;
         };
@@ -9660,7 +9666,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The account. */
-                id: components["parameters"]["id5"];
+                id: components["parameters"]["id4"];
             };
             cookie?: never;
         };
@@ -9686,7 +9692,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The account. */
-                id: components["parameters"]["id5"];
+                id: components["parameters"]["id4"];
             };
             cookie?: never;
         };
@@ -9824,7 +9830,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The email. */
-                id: components["parameters"]["id2"];
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -10386,7 +10392,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The webhook. */
-                id: components["parameters"]["id6"];
+                id: components["parameters"]["id5"];
             };
             cookie?: never;
         };
@@ -10408,7 +10414,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The webhook. */
-                id: components["parameters"]["id6"];
+                id: components["parameters"]["id5"];
             };
             cookie?: never;
         };
@@ -10447,7 +10453,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The webhook. */
-                id: components["parameters"]["id6"];
+                id: components["parameters"]["id5"];
             };
             cookie?: never;
         };
@@ -10495,7 +10501,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The webhook. */
-                id: components["parameters"]["id6"];
+                id: components["parameters"]["id5"];
             };
             cookie?: never;
         };
@@ -10557,7 +10563,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The webhook. */
-                id: components["parameters"]["id6"];
+                id: components["parameters"]["id5"];
             };
             cookie?: never;
         };
@@ -10583,7 +10589,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The webhook. */
-                id: components["parameters"]["id6"];
+                id: components["parameters"]["id5"];
             };
             cookie?: never;
         };
@@ -10618,7 +10624,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The webhook. */
-                id: components["parameters"]["id6"];
+                id: components["parameters"]["id5"];
             };
             cookie?: never;
         };
@@ -10692,7 +10698,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The webhook. */
-                id: components["parameters"]["id6"];
+                id: components["parameters"]["id5"];
             };
             cookie?: never;
         };
@@ -10747,7 +10753,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The webhook. */
-                id: components["parameters"]["id6"];
+                id: components["parameters"]["id5"];
             };
             cookie?: never;
         };
@@ -10931,7 +10937,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The key. */
-                id: components["parameters"]["id7"];
+                id: components["parameters"]["id6"];
             };
             cookie?: never;
         };
@@ -10985,7 +10991,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The key. */
-                id: components["parameters"]["id7"];
+                id: components["parameters"]["id6"];
             };
             cookie?: never;
         };
@@ -11042,7 +11048,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The key. */
-                id: components["parameters"]["id7"];
+                id: components["parameters"]["id6"];
             };
             cookie?: never;
         };
@@ -11109,7 +11115,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The key. */
-                id: components["parameters"]["id7"];
+                id: components["parameters"]["id6"];
             };
             cookie?: never;
         };
@@ -11372,7 +11378,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The email. */
-                id: components["parameters"]["id2"];
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -11500,7 +11506,7 @@ export interface operations {
             };
             path: {
                 /** @description The attachment. */
-                id: components["parameters"]["id"];
+                id: components["schemas"]["Uuid"];
             };
             cookie?: never;
         };

@@ -117,21 +117,23 @@ export function MailFrame({ email }: { readonly email: ThreadEmail }) {
       {!isRemote && data !== undefined && data.removed.remote_images > 0 && (
         <div className="mark mark-bar">
           <ImageOff size={16} strokeWidth={1.75} aria-hidden />
-          <p>{text.thread.remoteBlocked}</p>
-          <Button look="outline" onPress={() => setRemote(true)}>
-            {text.thread.showRemote}
-          </Button>
-          {isProven && (
-            <Button
-              look="outline"
-              onPress={() => {
-                allowRemote(address);
-                setRemote(true);
-              }}
-            >
-              {text.thread.showRemoteAlways(shown(address))}
+          <p>{text.thread.remoteBlocked(data.image_proxy)}</p>
+          <div className="mark-acts">
+            <Button look="outline" onPress={() => setRemote(true)}>
+              {text.thread.showRemote}
             </Button>
-          )}
+            {isProven && (
+              <Button
+                look="outline"
+                onPress={() => {
+                  allowRemote(address);
+                  setRemote(true);
+                }}
+              >
+                {text.thread.showRemoteAlways(shown(address))}
+              </Button>
+            )}
+          </div>
         </div>
       )}
       <div className="mail-surface">

@@ -40,7 +40,7 @@ export interface HttpContext extends EmailsResponse {
   readonly keys: Pick<KeyRing, 'refresh'>;
   readonly checkReadiness: Application['checkReadiness'];
   /** The operation that signed addresses allow, for any holder. */
-  readonly signedImages: Pick<Application, 'readSignedImage'>;
+  readonly signedImages: Pick<Application, 'readSignedImage' | 'readRemoteImage'>;
   /** Opens files that were found, within the accounts of the caller. */
   readonly files: Pick<Application, 'inlineTypeOf' | 'openAttachment'>;
   /** For recipients, who have a token and no key. */

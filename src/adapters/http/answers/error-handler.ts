@@ -42,6 +42,15 @@ const STATIC_REFUSALS: Readonly<Record<number, () => ServiceError>> = {
   416: () => new ServiceError('range_not_satisfiable'),
 };
 
+/** RFC 6750 §3.1: a request without credentials gets no error code. */
+const INVALID_TOKEN = 'Bearer error="invalid_token"';
+const CHALLENGES: ReadonlyMap<ErrorCode, string> = new Map([
+  ['missing_credentials', 'Bearer'],
+  ['invalid_credentials', INVALID_TOKEN],
+  ['expired_key', INVALID_TOKEN],
+  ['revoked_key', INVALID_TOKEN],
+]);
+
 /** Creates Fastify's error handler; it also handles errors that come before routing. */
 export function createErrorHandler(limits: HttpLimits, lingering: LingeringClose, logger: Logger) {
   return (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
@@ -50,7 +59,8 @@ export function createErrorHandler(limits: HttpLimits, lingering: LingeringClose
     const mayGoOn = reply.getHeader('connection') !== 'close' && drainRest(request.raw, limits.maxBodyBytes);
     if (!mayGoOn) closeAfterAnswer(request.raw, lingering);
     if (!mayGoOn || error.code === 'request_timeout') reply.header('connection', 'close');
-    if (error.code === 'unauthorized') reply.header('www-authenticate', 'Bearer');
+    const challenge = CHALLENGES.get(error.code);
+    if (challenge !== undefined) reply.header('www-authenticate', challenge);
     if (error.status === 503 || error.status === 429) {
       reply.header('retry-after', String(error.retryAfterSeconds ?? RETRY_AFTER_SECONDS));
     }

@@ -73,7 +73,7 @@ export const STORED_FILE_RESPONSES = {
 export const STORED_FILE_ERRORS = [
   'invalid_uuid',
   'invalid_request',
-  'unauthorized',
+  'invalid_credentials',
   'precondition_failed',
   'range_not_satisfiable',
   'content_missing',

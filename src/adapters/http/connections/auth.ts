@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { HttpActor } from '../../../app/audit/record-act.ts';
 import type { AccessLog } from '../../../app/audit/access-log.ts';
-import type { KeyRing, ShownKey } from '../../../app/keys/key-ring.ts';
+import type { KeyRefusal, KeyRing, ShownKey } from '../../../app/keys/key-ring.ts';
 import { createSecretHolders, createSecretMatcher } from '../../../app/keys/secret-holders.ts';
 import type { SessionUseCases } from '../../../app/sessions/use-cases.ts';
 import { nameAsker } from '../../../app/base/request-scope.ts';
@@ -62,7 +62,7 @@ export interface AuthenticatorParts {
   readonly failures: LoginFailures;
   readonly slots: ConnectionSlots;
   readonly shares: CallerShares;
-  readonly keys: Pick<KeyRing, 'find'>;
+  readonly keys: Pick<KeyRing, 'find' | 'whyRefused'>;
   readonly sessions: Pick<SessionUseCases, 'find'>;
   readonly access: AccessLog;
 }
@@ -107,12 +107,19 @@ export function createAuthenticator(
 
   function refuse(request: FastifyRequest, reply: FastifyReply, reason: LoginFailure): ServiceError {
     const address = clientAddressOf(request);
-    if (reason === 'wrong') access.noteLogin(address, keyIdIn(request));
+    const code =
+      reason === 'missing' ? 'missing_credentials' : (whyRefused(request) ?? 'invalid_credentials');
+    if (reason === 'wrong') access.noteLogin(address, keyIdIn(request), code);
     const retryAfterSeconds = failures.note(address, reason);
-    if (retryAfterSeconds === null) return new ServiceError('unauthorized');
+    if (retryAfterSeconds === null) return new ServiceError(code);
     // Each further guess costs a connection.
     reply.header('connection', 'close');
     return new ServiceError('too_many_failed_logins', { retryAfterSeconds });
+  }
+
+  function whyRefused(request: FastifyRequest): KeyRefusal | null {
+    const token = tokenIn(request);
+    return token === undefined ? null : keys.whyRefused(token);
   }
 
   /** The error, if the request must be refused. */
@@ -171,8 +178,11 @@ function refuseRight(caller: Caller, missing: readonly Right[], access: AccessLo
   });
 }
 
+const tokenIn = ({ headers }: FastifyRequest): string | undefined =>
+  BEARER.exec(headers.authorization ?? '')?.[1];
+
 /** The key id in the request's token, not verified; null when the token is not a key. */
-function keyIdIn({ headers }: FastifyRequest): string | null {
-  const token = BEARER.exec(headers.authorization ?? '')?.[1];
+function keyIdIn(request: FastifyRequest): string | null {
+  const token = tokenIn(request);
   return token === undefined ? null : (parseApiKey(token)?.id ?? null);
 }

@@ -22,6 +22,7 @@ const keys = {
           isValid: () => true,
         }
       : null,
+  whyRefused: () => null,
   refresh: () => Promise.resolve(),
 };
 

@@ -21,6 +21,7 @@ const KEYS = {
     },
     isValid: () => true,
   }),
+  whyRefused: () => null,
   refresh: () => Promise.resolve(),
 };
 

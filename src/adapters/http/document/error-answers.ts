@@ -12,7 +12,7 @@ import { EMAIL, REQUEST } from './example-story.ts';
 /** What the answer of a status shows. */
 const SHOWN: Readonly<Record<number, readonly [code: ErrorCode, options?: ServiceErrorOptions]>> = {
   400: ['invalid_address', { values: { field: 'to', value: 'ann@' } }],
-  401: ['unauthorized'],
+  401: ['invalid_credentials'],
   403: ['forbidden_right', { values: { right: 'send' } }],
   404: ['email_not_found'],
   408: ['request_timeout'],

@@ -587,6 +587,7 @@ export const EXAMPLE_VALUES: Readonly<Record<string, unknown>> = {
   'RemovedContent.images': 0,
   deceptive_links: 0,
   images_expire_at: LATER,
+  image_proxy: true,
   'ShownImage.attachment_id': ATTACHMENT,
   'ShownImage.content_id': 'logo@example.com',
   'ShownImage.url': `/api/images/${ATTACHMENT}?expires=1769864400&signature=q1bR3c5kQmM8o0uU3bY2f7h9d1e4g6i8j0k2l4n6p8s`,

@@ -107,7 +107,7 @@ const BODY_ERRORS = [
   'upload_not_found',
   'attachment_not_found',
   'content_missing',
-  'unauthorized',
+  'invalid_credentials',
   'busy',
   'database_unavailable',
   'storage_unavailable',
@@ -277,7 +277,7 @@ export function registerDraftRoutes(app: HttpServer, context: HttpContext, input
         params: DraftParams,
         response: {
           200: jsonResponse('The draft.', DraftSchema, ETAG),
-          ...errorResponses('invalid_uuid', 'unauthorized', 'draft_not_found', 'database_unavailable'),
+          ...errorResponses('invalid_uuid', 'invalid_credentials', 'draft_not_found', 'database_unavailable'),
         },
       },
     },
@@ -370,7 +370,7 @@ export function registerDraftRoutes(app: HttpServer, context: HttpContext, input
           ...errorResponses(
             ...JSON_BODY_ERRORS,
             'invalid_uuid',
-            'unauthorized',
+            'invalid_credentials',
             'draft_not_found',
             'draft_being_sent',
             'draft_changed',

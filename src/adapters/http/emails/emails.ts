@@ -84,7 +84,7 @@ export function registerEmailRoutes(app: HttpServer, context: HttpContext): void
         params: EmailParams,
         response: {
           200: jsonResponse('The email.', EmailDetailSchema),
-          ...errorResponses('invalid_uuid', 'unauthorized', 'email_not_found', 'database_unavailable'),
+          ...errorResponses('invalid_uuid', 'invalid_credentials', 'email_not_found', 'database_unavailable'),
         },
       },
     },
@@ -107,7 +107,7 @@ export function registerEmailRoutes(app: HttpServer, context: HttpContext): void
         200: RawMessageSchema,
         ...errorResponses(
           'invalid_uuid',
-          'unauthorized',
+          'invalid_credentials',
           'email_not_found',
           'content_missing',
           'database_unavailable',
@@ -131,7 +131,12 @@ export function registerEmailRoutes(app: HttpServer, context: HttpContext): void
         params: VariantParams,
         response: {
           200: jsonResponse('The variant.', VariantDetailSchema),
-          ...errorResponses('invalid_uuid', 'unauthorized', 'variant_not_found', 'database_unavailable'),
+          ...errorResponses(
+            'invalid_uuid',
+            'invalid_credentials',
+            'variant_not_found',
+            'database_unavailable',
+          ),
         },
       },
     },
@@ -155,7 +160,7 @@ export function registerEmailRoutes(app: HttpServer, context: HttpContext): void
         200: RawMessageSchema,
         ...errorResponses(
           'invalid_uuid',
-          'unauthorized',
+          'invalid_credentials',
           'variant_not_found',
           'content_missing',
           'database_unavailable',

@@ -37,7 +37,7 @@ export function sendMailDocument(
   const scheme = isLaidOut ? 'light' : COLOUR_SCHEMES[theme];
   const look = { theme, isLaidOut, scheme, ground: safe.ground };
   return reply
-    .header('content-security-policy', policy(request, allowRemote))
+    .header('content-security-policy', policy(request, allowRemote && !safe.hasImageProxy))
     .header('vary', 'accept, sec-fetch-dest')
     .type('text/html; charset=utf-8')
     .send(toDocument(safe, look));
@@ -47,12 +47,12 @@ export function sendMailDocument(
  * No script at all. Links open in windows outside the sandbox. In a frame of our page the document keeps our origin, so that only the page
  * can measure and search it; opened by itself it has no origin.
  */
-function policy({ headers }: FastifyRequest, allowRemote: boolean): string {
+function policy({ headers }: FastifyRequest, browserLoadsRemote: boolean): string {
   const isAlone = headers['sec-fetch-dest'] === 'document';
   return [
     `sandbox allow-popups allow-popups-to-escape-sandbox${isAlone ? '' : ' allow-same-origin'}`,
     "default-src 'none'",
-    `img-src 'self' data:${allowRemote ? ' https: http:' : ''}`,
+    `img-src 'self' data:${browserLoadsRemote ? ' https: http:' : ''}`,
     // Mail is styled with attributes, and with one sheet.
     "style-src 'unsafe-inline'",
     "base-uri 'none'",

@@ -63,6 +63,11 @@ export const SafeHtmlSchema = record('SafeHtml', {
     description: 'Files of the email that its HTML can show, with their paths in `html_safe`.',
   },
   images_expire_at: { ...Timestamp, description: 'Until then the addresses of its images work.' },
+  image_proxy: {
+    type: 'boolean',
+    description:
+      'True: with `remote=allow`, remote images have paths of this service, which loads them; false: the browser does.',
+  },
 });
 
 const SafeHtmlQuery = {
@@ -74,7 +79,8 @@ const SafeHtmlQuery = {
       enum: ['block', 'allow'],
       default: 'block',
       description:
-        '`allow` keeps images that are loaded by http and https; loading them informs the sender that the email was opened.',
+        '`allow` keeps images that are loaded by http and https; loading them informs the sender that the email was opened. See ' +
+        '`image_proxy`.',
     },
     theme: {
       type: 'string',
@@ -121,7 +127,7 @@ export function registerSafeHtmlRoutes(app: HttpServer, { perform }: HttpContext
           ...errorResponses(
             'invalid_uuid',
             'invalid_request',
-            'unauthorized',
+            'invalid_credentials',
             'email_not_found',
             'database_unavailable',
             'reading_unavailable',
@@ -158,5 +164,6 @@ function toSafeHtmlJson(safe: SafeHtmlView): XStatic<typeof SafeHtmlSchema> {
       url,
     })),
     images_expire_at: safe.imagesExpireAt.toISOString(),
+    image_proxy: safe.hasImageProxy,
   };
 }

@@ -1,7 +1,9 @@
 /**
- * GET /api/images/{id}: an image within an email, by the signed address in its safe HTML. A page's `img` can't send a secret; the signature
- * takes its place.
+ * GET /api/images/{id}: an image within an email, or a remote image of it that the service fetches, by the signed address in its safe HTML. A
+ * page's `img` can't send a secret; the signature takes its place.
  */
+import type { FastifyReply } from 'fastify';
+import type { RemoteImage } from '../../../app/emails/remote-image-ports.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { FILE_HEADERS, sendFile } from '../answers/file-response.ts';
 import { errorResponses } from '../../../platform/schemas/error-schemas.ts';
@@ -12,6 +14,16 @@ const ImageQuery = {
   additionalProperties: false,
   required: ['expires', 'signature'],
   properties: {
+    address: {
+      type: 'string',
+      pattern: '^[A-Za-z0-9_-]+$',
+      description: 'Of a remote image: its address, in Base64url.',
+    },
+    by: {
+      type: 'string',
+      pattern: '^[A-Za-z0-9_-]{12}$',
+      description: 'Of a remote image: stands for the caller that read the HTML.',
+    },
     expires: {
       type: 'integer',
       minimum: 0,
@@ -33,12 +45,13 @@ export function registerSignedImageRoutes(app: HttpServer, context: HttpContext)
         summary: 'Show an image within an email',
         description:
           'Serves an address from `html_safe`: it needs no secret and is valid for an hour and for one image. Only raster ' +
-          'images, recognised by their bytes; everything else, and an expired address, is 404.',
+          'images, recognised by their bytes; everything else, and an expired address, is 404. With `address`, the service ' +
+          'loads a remote image, at most 5 MiB, or has it from the last day.',
         security: [],
         params: {
           type: 'object',
           required: ['id'],
-          properties: { id: { ...Uuid, description: 'The attachment.' } },
+          properties: { id: { ...Uuid, description: 'The attachment; of a remote image, the email.' } },
         },
         querystring: ImageQuery,
         response: {
@@ -51,6 +64,9 @@ export function registerSignedImageRoutes(app: HttpServer, context: HttpContext)
             'invalid_uuid',
             'invalid_request',
             'image_not_found',
+            'remote_image_unavailable',
+            'rate_limited',
+            'busy',
             'content_missing',
             'database_unavailable',
             'storage_unavailable',
@@ -60,25 +76,46 @@ export function registerSignedImageRoutes(app: HttpServer, context: HttpContext)
       },
     },
     async (request, reply) => {
-      const { expires, signature } = request.query;
-      const attachmentId = request.params.id.toLowerCase();
-      const { attachment, type } = await context.signedImages.readSignedImage({
-        attachmentId,
-        expires,
-        signature,
-      });
+      const { address, by = '', expires, signature } = request.query;
+      const id = request.params.id.toLowerCase();
+      const { image, filename } =
+        address === undefined
+          ? await openFile(context, { attachmentId: id, expires, signature })
+          : await openRemote(context, { emailId: id, address: decode(address), by, expires, signature });
       const seconds = Math.max(0, expires - Math.ceil(context.clock().getTime() / 1000));
-      reply.header('cache-control', `private, max-age=${seconds}, immutable`);
-      // Pages of other origins show mail, too, and mail in a sandbox has no origin.
-      reply.header('cross-origin-resource-policy', 'cross-origin');
-      reply.header('accept-ranges', 'none');
-      reply.header('content-type', type);
-      return sendFile(reply, context, {
-        filename: attachment.filename,
-        sizeBytes: attachment.sizeBytes,
-        disposition: 'inline',
-        stream: await context.files.openAttachment(attachment),
-      });
+      return sendImage(reply, context, { image, filename, seconds });
     },
   );
+}
+
+type Signed = HttpContext['signedImages'];
+type SignedFile = Parameters<Signed['readSignedImage']>[0];
+type SignedRemote = Parameters<Signed['readRemoteImage']>[0];
+
+async function openFile({ signedImages, files }: HttpContext, signed: SignedFile) {
+  const { attachment, type } = await signedImages.readSignedImage(signed);
+  const { filename, sizeBytes } = attachment;
+  return { filename, image: { type, sizeBytes, stream: await files.openAttachment(attachment) } };
+}
+
+const openRemote = async ({ signedImages, stopping }: HttpContext, signed: SignedRemote) => ({
+  // No name of the sender's choice.
+  filename: 'image',
+  image: await signedImages.readRemoteImage(signed, stopping),
+});
+
+const decode = (address: string): string => Buffer.from(address, 'base64url').toString();
+
+function sendImage(
+  reply: FastifyReply,
+  context: HttpContext,
+  { image, filename, seconds }: { image: RemoteImage; filename: string; seconds: number },
+): FastifyReply {
+  reply.header('cache-control', `private, max-age=${seconds}, immutable`);
+  // Pages of other origins show mail, too, and mail in a sandbox has no origin.
+  reply.header('cross-origin-resource-policy', 'cross-origin');
+  reply.header('accept-ranges', 'none');
+  reply.header('content-type', image.type);
+  const { sizeBytes, stream } = image;
+  return sendFile(reply, context, { filename, sizeBytes, disposition: 'inline', stream });
 }

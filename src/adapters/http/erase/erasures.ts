@@ -148,7 +148,7 @@ export function registerErasureRoutes(app: HttpServer, { perform, limits }: Http
             'invalid_uuid',
             'invalid_address',
             'header_injection',
-            'unauthorized',
+            'invalid_credentials',
             'forbidden_account',
             'own_address',
             'database_unavailable',
@@ -194,7 +194,7 @@ export function registerErasureRoutes(app: HttpServer, { perform, limits }: Http
           200: jsonResponse('The record.', ErasureSchema),
           ...errorResponses(
             'invalid_uuid',
-            'unauthorized',
+            'invalid_credentials',
             'forbidden_account',
             'erasure_not_found',
             'database_unavailable',

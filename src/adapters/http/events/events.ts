@@ -160,7 +160,7 @@ export function registerEventRoutes(app: HttpServer, context: HttpContext): void
             'invalid_uuid',
             'invalid_request',
             'unknown_account',
-            'unauthorized',
+            'invalid_credentials',
             'events_expired',
             'busy',
             'database_unavailable',
@@ -211,7 +211,7 @@ export function registerEventRoutes(app: HttpServer, context: HttpContext): void
         ...schemaOfOperation(getLatestEvent),
         response: {
           200: jsonResponse('The position.', LatestEvent),
-          ...errorResponses('unauthorized', 'database_unavailable'),
+          ...errorResponses('invalid_credentials', 'database_unavailable'),
         },
       },
     },

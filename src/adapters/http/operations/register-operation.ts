@@ -85,7 +85,7 @@ function errorsOf<Deps>(operation: Operation<Deps>): readonly ErrorCode[] {
   const isUuid = (schema: unknown) => (schema as Schema).format === 'uuid';
   const parameters = Object.values(params);
   return [
-    'unauthorized',
+    'invalid_credentials',
     'database_unavailable',
     ...(method === 'GET' ? [] : JSON_BODY_ERRORS),
     ...(query !== undefined || !parameters.every(isUuid) ? (['invalid_request'] as const) : []),

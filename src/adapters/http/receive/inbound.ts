@@ -96,7 +96,7 @@ export function registerInboundRoutes(app: HttpServer, context: HttpContext): vo
           ...errorResponses(
             'invalid_request',
             'unknown_account',
-            'unauthorized',
+            'invalid_credentials',
             'request_timeout',
             'payload_too_large',
             'message_expected',

@@ -268,7 +268,7 @@ export function registerReplyRoutes(app: HttpServer, { perform }: HttpContext, i
           ...errorResponses(
             'invalid_request',
             'invalid_uuid',
-            'unauthorized',
+            'invalid_credentials',
             'email_not_found',
             'database_unavailable',
             'reading_unavailable',

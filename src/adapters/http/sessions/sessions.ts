@@ -206,7 +206,7 @@ export function registerSessionRoutes(
   app.register(async (secured: HttpServer) => {
     // A page that asks who is logged in, before anyone is, is not guessing.
     secured.addHook('onRequest', (request, _reply, done) => {
-      done(showsAnything(request) ? undefined : new ServiceError('unauthorized'));
+      done(showsAnything(request) ? undefined : new ServiceError('missing_credentials'));
     });
     // Any key may read and end its own sessions: no route needs a right.
     secured.addHook('onRequest', authenticate);
@@ -221,7 +221,7 @@ export function registerSessionRoutes(
           description: 'Returns name, rights and accounts of the session or key. Any key may call it.',
           response: {
             200: jsonResponse('The caller.', CurrentSession),
-            ...anyKeyErrorResponses('unauthorized'),
+            ...anyKeyErrorResponses('invalid_credentials'),
           },
         },
       },
@@ -239,7 +239,7 @@ export function registerSessionRoutes(
             'Ends the session of the request and removes its cookie. A bearer has no session. Needs no body.',
           response: {
             200: jsonResponse('Logged out.', EndedSessions),
-            ...anyKeyErrorResponses(...JSON_BODY_ERRORS, 'unauthorized'),
+            ...anyKeyErrorResponses(...JSON_BODY_ERRORS, 'invalid_credentials'),
           },
         },
         preValidation: optionalJsonBody(limits),
@@ -265,7 +265,7 @@ export function registerSessionRoutes(
             'Browser sessions of the same key, most recently used first; for the shared secret, all sessions that a shared secret opened.',
           response: {
             200: jsonResponse('The complete list.', BrowserSessions),
-            ...anyKeyErrorResponses('unauthorized'),
+            ...anyKeyErrorResponses('invalid_credentials'),
           },
         },
       },
@@ -296,7 +296,12 @@ export function registerSessionRoutes(
           params: SessionParams,
           response: {
             200: jsonResponse('Logged out.', EndedSessions),
-            ...anyKeyErrorResponses(...JSON_BODY_ERRORS, 'invalid_uuid', 'unauthorized', 'session_not_found'),
+            ...anyKeyErrorResponses(
+              ...JSON_BODY_ERRORS,
+              'invalid_uuid',
+              'invalid_credentials',
+              'session_not_found',
+            ),
           },
         },
         preValidation: optionalJsonBody(limits),
@@ -323,7 +328,7 @@ export function registerSessionRoutes(
             'The key itself stays valid. Needs no body.',
           response: {
             200: jsonResponse('Logged out.', EndedSessions),
-            ...anyKeyErrorResponses(...JSON_BODY_ERRORS, 'unauthorized'),
+            ...anyKeyErrorResponses(...JSON_BODY_ERRORS, 'invalid_credentials'),
           },
         },
         preValidation: optionalJsonBody(limits),
@@ -347,7 +352,7 @@ function refuse(
   secret: string,
 ): ServiceError {
   const address = clientAddressOf(request);
-  access.noteLogin(address, parseApiKey(secret)?.id ?? null);
+  access.noteLogin(address, parseApiKey(secret)?.id ?? null, 'login_failed');
   const retryAfterSeconds = failures.note(address, 'wrong');
   if (retryAfterSeconds === null) return new ServiceError('login_failed');
   reply.header('connection', 'close');

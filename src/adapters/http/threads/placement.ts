@@ -114,7 +114,7 @@ export function registerPlacementRoutes(app: HttpServer, { perform }: HttpContex
         params: EmailParams,
         response: {
           200: jsonResponse('The reasons.', PlacementSchema),
-          ...errorResponses('invalid_uuid', 'unauthorized', 'email_not_found', 'database_unavailable'),
+          ...errorResponses('invalid_uuid', 'invalid_credentials', 'email_not_found', 'database_unavailable'),
         },
       },
     },

@@ -240,7 +240,7 @@ export function registerThreadListRoutes(
             ...errorResponses(
               ...JSON_BODY_ERRORS,
               'invalid_uuid',
-              'unauthorized',
+              'invalid_credentials',
               'thread_not_found',
               'database_unavailable',
             ),

@@ -323,7 +323,7 @@ export function registerThreadRecordRoutes(
             'invalid_uuid',
             'too_many_entries',
             'unknown_assignee',
-            'unauthorized',
+            'invalid_credentials',
             'thread_not_found',
             'thread_changed',
             'database_unavailable',

@@ -65,7 +65,7 @@ export function registerThreadRoutes(app: HttpServer, { perform, sendEmails }: H
           304: { description: 'Not modified.', headers: CacheHeaders, type: 'null' },
           ...errorResponses(
             'invalid_uuid',
-            'unauthorized',
+            'invalid_credentials',
             'thread_not_found',
             'busy',
             'database_unavailable',

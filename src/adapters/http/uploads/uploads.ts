@@ -107,7 +107,7 @@ export function registerUploadRoutes(app: HttpServer, context: HttpContext): voi
             'invalid_content_digest',
             'content_digest_mismatch',
             'unknown_account',
-            'unauthorized',
+            'invalid_credentials',
             'request_timeout',
             'payload_too_large',
             'unsupported_content_encoding',

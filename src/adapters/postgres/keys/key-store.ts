@@ -163,10 +163,12 @@ const ROTATE = statement(
   returning ${COLUMNS}`,
 );
 
+/** Revoked ones for a while, so that who still uses them learns why they open nothing. */
 const READ_ALL = statement(
   'read-all-keys',
   `select c.revision, ${COLUMNS}, k.secret_hash, k.old_secret_hash
-  from key_clock c left join api_keys k on c.revision is distinct from $known::bigint and k.revoked_at is null`,
+  from key_clock c left join api_keys k on c.revision is distinct from $known::bigint
+    and (k.revoked_at is null or k.revoked_at > now() - interval '30 days')`,
 );
 
 const NOTE_USE = statement(

@@ -1,7 +1,7 @@
 /** Single rows of the queue, in transactions that lock them before their email; send-queue.ts changes many at once. */
 import { defaultLane, PRIORITIES, type QueuedSend } from '../../../core/delivery/priority.ts';
 import type { Conclusion } from '../../../core/delivery/conclude.ts';
-import { after, fromNow, isLongOver } from '../db/from-now.ts';
+import { after, fromNow, inMs, isLongOver } from '../db/from-now.ts';
 import { run, runCounting, statement, type Executor, type RowOf } from '../db/statement.ts';
 import { beginUnseen, loseWaiting, setState } from './send-states.ts';
 
@@ -49,9 +49,9 @@ export const toQueueRow = (queue: QueuedSend | null) => ({
 
 /** @param source rows `r` of emails that are new: a repeat must not queue again an email that was sent meanwhile */
 export const insertQueued = (source: string): string => `
-  insert into send_queue (email_id, account_id, lane, priority, due_at, send_at, timed_from, give_up_at, attempts)
+  insert into send_queue (email_id, account_id, lane, priority, due_at, send_at, timed_from, give_up_at, give_up_after, attempts)
   select r.id, r.account_id, r.lane, r.priority, coalesce(r.due_at, ${fromNow('r.due_in_ms')}), r.due_at, r.timed_from,
-    ${after('coalesce(r.due_at, now())', 'r.give_up_after_ms')}, jsonb_array_length(r.attempts)
+    ${after('coalesce(r.due_at, now())', 'r.give_up_after_ms')}, ${inMs('r.give_up_after_ms')}, jsonb_array_length(r.attempts)
   from ${source}
   where r.lane is not null`;
 
@@ -69,9 +69,8 @@ export async function applyConclusion(
 
 const PUT_BACK = statement(
   'put-back-into-queue',
-  // The time from the beginning to giving up is one duration, whatever the clock showed.
   `update send_queue set ${FREE}, due_at = ${fromNow('$dueInMs')}, send_at = null,
-    give_up_at = case when clock_is_certain() and ${isLongOver('give_up_at')} then now() + (give_up_at - timed_from)
+    give_up_at = case when clock_is_certain() and ${isLongOver('give_up_at')} then now() + give_up_after
       else give_up_at end
   where email_id = $emailId`,
 );
@@ -114,8 +113,10 @@ const TAKE_OUT = statement(
 
 const PUT_IN = statement(
   'put-into-queue-changed',
-  `insert into send_queue (email_id, account_id, lane, priority, due_at, send_at, timed_from, give_up_at, version)
-  select $emailId, $accountId, $lane, $priority, d.at, $dueAt::timestamptz, d.at, ${after('d.at', '$giveUpAfterMs')}, $version
+  `insert into send_queue (email_id, account_id, lane, priority, due_at, send_at, timed_from, give_up_at, give_up_after,
+    version)
+  select $emailId, $accountId, $lane, $priority, d.at, $dueAt::timestamptz, d.at, ${after('d.at', '$giveUpAfterMs')},
+    ${inMs('$giveUpAfterMs')}, $version
   from (select coalesce($dueAt::timestamptz, now()) as at) d`,
 );
 
@@ -147,8 +148,9 @@ export async function enqueue(
 const ENQUEUE = statement(
   'enqueue-again',
   // A version other than any that a caller may know from the row before.
-  `insert into send_queue (email_id, account_id, lane, priority, due_at, timed_from, give_up_at, attempts, version)
+  `insert into send_queue (email_id, account_id, lane, priority, due_at, timed_from, give_up_at, give_up_after, attempts, version)
   select e.id, e.account_id, $lane, $priority, now(), coalesce($timedFrom, now()), ${fromNow('$giveUpAfterMs')},
+    ${inMs('$giveUpAfterMs')},
     greatest($attempts::int, (select max(a.attempt) from delivery_attempts a where a.email_id = e.id)),
     1000 + floor(random() * 900000000)::int
   from emails e where e.id = $emailId`,

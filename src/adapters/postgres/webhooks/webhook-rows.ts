@@ -36,19 +36,26 @@ export function toWebhook(row: WebhookRow): ClaimedWebhook {
     oldSecretUntil: row.old_secret_until,
     pause: since === null || reason === null ? null : { since, reason, detail },
     position: Number(row.position),
-    beyond: fromJson(row.beyond, row.resumed_at),
+    beyond: fromJson(row.beyond, row),
     epoch: Number(row.epoch),
     readAt: row.read_at,
   };
 }
 
-/** Events that failed before the webhook was resumed count as never tried. */
-function fromJson({ delivered, failed }: BeyondJson, resumedAt: Date | null): Beyond {
+/**
+ * Events that failed before the webhook was resumed count as never tried. Where the database's clock was set back since the times were
+ * stored, they would hold the events for as long as the clock was ahead, so the events are due now.
+ */
+function fromJson(
+  { delivered, failed, stored_at: storedAt }: BeyondJson,
+  { resumed_at: resumedAt, read_at: readAt }: Pick<WebhookRow, 'resumed_at' | 'read_at'>,
+): Beyond {
+  const wasSetBack = storedAt !== undefined && new Date(storedAt) > readAt;
   const events = failed.map(({ position, attempts, since, due_at: dueAt }) => ({
     position,
     attempts,
-    since: new Date(since),
-    dueAt: new Date(dueAt),
+    since: wasSetBack ? readAt : new Date(since),
+    dueAt: wasSetBack ? readAt : new Date(dueAt),
   }));
   return { delivered, failed: events.filter(({ since }) => resumedAt === null || since > resumedAt) };
 }
@@ -68,7 +75,7 @@ export function toBeyondValue({ delivered, failed }: Pick<Progress, 'delivered' 
 
 /** The value as `BeyondJson`, with moments instead of durations. @param value as SQL, of type text */
 export const beyondColumn = (value: string): string => `(
-    select jsonb_build_object('delivered', b.value -> 'delivered', 'failed', coalesce((
+    select jsonb_build_object('delivered', b.value -> 'delivered', 'stored_at', now(), 'failed', coalesce((
       select jsonb_agg(jsonb_build_object('position', f.position, 'attempts', f.attempts,
         'since', ${fromNow('-f.failing_ms')}, 'due_at', ${fromNow('f.due_in_ms')}) order by f.position)
       from jsonb_to_recordset(b.value -> 'failed') as f (position bigint, attempts int, failing_ms float8, due_in_ms float8)

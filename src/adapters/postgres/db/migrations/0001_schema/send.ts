@@ -20,6 +20,8 @@ export const SEND = [
     -- When it was accepted, or was to go out: how long it takes is counted from here, whatever is tried again
     timed_from timestamptz not null default now(),
     give_up_at timestamptz not null,
+    -- From the time that it may go out to that of giving up: a wrong clock sets the moments, never this
+    give_up_after interval not null default interval '4 days' check (give_up_after > interval '0'),
     attempts int not null default 0 check (attempts >= 0),
     -- Of what is sent: another one with each change by a caller
     version int not null default 1 check (version > 0),

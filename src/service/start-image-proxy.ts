@@ -1,0 +1,44 @@
+/** A part of the composition root: the image proxy, unless it is off. */
+import path from 'node:path';
+import { createImageFetcher } from '../adapters/remote-images/fetch-image.ts';
+import { createImageCache, removeImageCache } from '../adapters/remote-images/image-cache.ts';
+import { guardedLookup } from '../adapters/webhooks/guarded-lookup.ts';
+import { isPublic } from '../adapters/webhooks/public-addresses.ts';
+import { resolveHost } from '../adapters/webhooks/resolve-host.ts';
+import type { ImageUrls } from '../app/emails/image-urls.ts';
+import { createRemoteImages, refuseRemoteImage, type ReadRemoteImage } from '../app/emails/remote-images.ts';
+import { NO_METER } from '../app/metrics/meter.ts';
+import { startImageCleaner } from '../worker/image-cleaner.ts';
+import type { Parts } from './open-parts.ts';
+import type { Teardown } from './teardown.ts';
+
+export function startImageProxy(
+  { config, logger, clock, meter = NO_METER }: Parts,
+  imageUrls: ImageUrls,
+  hasEmail: (id: string) => Promise<boolean>,
+  teardown: Teardown,
+): ReadRemoteImage {
+  const folder = path.join(config.dataDir, 'remote-images');
+  if (!config.hasImageProxy) {
+    const removing = removeImageCache(folder).catch((err: unknown) => {
+      logger.warn({ err, folder }, 'the remote images of an earlier start could not be deleted');
+    });
+    teardown.push(() => removing);
+    return refuseRemoteImage;
+  }
+  const cache = createImageCache({ folder, clock });
+  const cleaner = startImageCleaner(cache.clean, logger);
+  teardown.push(() => cleaner.stop());
+  const fetchImage = createImageFetcher({
+    lookup: guardedLookup(resolveHost, requirePublic),
+    checkAddress: requirePublic,
+  });
+  const now = () => performance.now();
+  return createRemoteImages({ imageUrls, hasEmail, fetchImage, cache, meter, now, logger });
+}
+
+/** What WEBHOOK_ALLOW allows is for endpoints that an operator chose, not for addresses that strangers write. */
+function requirePublic(address: string): void {
+  if (!isPublic(address))
+    throw Object.assign(new Error('not a public address'), { code: 'not_a_public_address' });
+}
