@@ -22,6 +22,7 @@ export default defineConfig({
       : [
           'src/adapters/postgres/**/*.test.ts',
           'test/backup/backup.long.test.ts',
+          'test/contract/accounts.test.ts',
           'test/e2e/{send,threads}.test.ts',
           'test/events/feed.test.ts',
           'test/import/import.test.ts',

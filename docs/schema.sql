@@ -10,6 +10,26 @@ create domain message_id as text check ((((length(VALUE) >= 1) AND (length(VALUE
 
 create sequence customer_rules_versions;
 
+create table account_clock (
+  version bigint not null default 0
+);
+CREATE UNIQUE INDEX account_clock_one ON account_clock ((true));
+
+create table accounts (
+  id account_id not null,
+  settings jsonb not null,
+  sealed bytea not null,
+  key_id bytea not null,
+  version integer not null default 1,
+  paused_at timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint accounts_pkey PRIMARY KEY (id),
+  constraint accounts_key_id_check CHECK ((length(key_id) = 16)),
+  constraint accounts_settings_check CHECK (((jsonb_typeof(settings) = 'object'::text) AND (jsonb_typeof((settings -> 'from'::text)) = 'string'::text))),
+  constraint accounts_version_check CHECK ((version > 0))
+);
+
 create table address_mentions (
   email_id uuid not null,
   account_id account_id not null,

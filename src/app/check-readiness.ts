@@ -9,7 +9,7 @@ export interface Readiness {
 }
 
 export interface ReadinessCheck {
-  readonly name: 'database' | 'storage' | 'smtp' | 'clock' | 'events' | 'replica';
+  readonly name: 'database' | 'storage' | 'smtp' | 'accounts' | 'clock' | 'events' | 'replica';
   readonly ok: boolean;
   /** Null when ok, and when it has no code of its own. */
   readonly code: ErrorCode | null;
@@ -24,8 +24,8 @@ export type Probes = Readonly<Record<Exclude<ReadinessCheck['name'], 'replica'>,
   readonly replica?: Probe;
 };
 
-/** The service works without these. */
-const HELPFUL: ReadonlySet<ReadinessCheck['name']> = new Set(['replica']);
+/** The service works without these: it refuses what it can't do for an account whose secrets it can't open. */
+const HELPFUL: ReadonlySet<ReadinessCheck['name']> = new Set(['replica', 'accounts']);
 
 /** Throws `clock_skewed`. A clock of the database that jumped stops no send; what waits for it is shown by `readClock`. */
 export async function checkClock(guard: Pick<ClockGuard, 'measure'>): Promise<void> {

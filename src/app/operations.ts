@@ -1,5 +1,7 @@
 /** Every declared operation of the API, and what they stand on. */
 import type { Operation } from '../platform/operation/declaration.ts';
+import type { ManagedAccounts } from './accounts/manage-accounts.ts';
+import { accountOperations } from './mailboxes/account-operations.ts';
 import { addressOperations } from './addresses/operations.ts';
 import type { AddressUseCases } from './addresses/use-cases.ts';
 import type { Application } from './application.ts';
@@ -45,6 +47,7 @@ import type { Webhooks } from './webhooks/webhooks.ts';
 /** The use cases of routes that are written by hand are among them. */
 export interface OperationDeps extends Omit<Application, 'checkReadiness'> {
   readonly accountOf: AccountOf;
+  readonly accounts: ManagedAccounts;
   readonly addresses: AddressUseCases;
   readonly assignees: AssigneeReader;
   readonly auditLog: Pick<AuditLog, 'list'>;
@@ -78,6 +81,7 @@ export const OPERATIONS: readonly Operation<OperationDeps>[] = [
   ...clockOperations,
   ...suppressionOperations,
   ...unsubscribeOperations,
+  ...accountOperations,
   ...mailboxOperations,
   ...sentCopyOperations,
   ...customerOperations,

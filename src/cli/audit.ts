@@ -1,13 +1,15 @@
 /** `email-worker audit`: compares mailboxes with the record of them. */
+import { createImapSource } from '../adapters/imap/mailbox-source.ts';
+import { createAccessTokens } from '../adapters/oauth2/access-tokens.ts';
 import { createTokenStore } from '../adapters/postgres/accounts/oauth2-tokens.ts';
 import { createMailboxAuditStore } from '../adapters/postgres/mailboxes/mailbox-audit.ts';
 import { auditAccount, type MailboxAudit } from '../app/mailboxes/audit-mailboxes.ts';
 import { MailboxError } from '../app/mailboxes/mailbox-ports.ts';
 import { AUDIT_FINDINGS, type AuditFinding } from '../core/mailbox/audit.ts';
-import { createTokens } from '../service/create-access-tokens.ts';
-import { createMailboxSource } from '../service/create-mailbox-source.ts';
+import { tokenAccounts } from '../service/create-access-tokens.ts';
+import { imapAccounts } from '../service/create-mailbox-source.ts';
 import { defineCommand, UsageError } from './command.ts';
-import { formatError } from './command-logger.ts';
+import { formatError } from '../core/causes.ts';
 import { formatCount } from './api/format.ts';
 import { printable } from './output.ts';
 
@@ -51,14 +53,14 @@ export const auditCommand = defineCommand({
       meaning: 'Compares the mailboxes of one account and fetches missing messages.',
     },
   ],
-  async run({ account: wanted = [], repair = false }, _paths, { config, output, logger, signal, open }) {
-    const tokens = createTokens(config, logger);
-    const source = createMailboxSource(config, tokens);
+  async run({ account: wanted = [], repair = false }, _paths, { output, logger, signal, open }) {
+    const { pool, reader, registry } = await open();
+    const tokens = createAccessTokens(tokenAccounts(registry.settings), logger);
+    const source = createImapSource(imapAccounts(registry.settings), tokens);
     const unknown = wanted.find((id) => !source.accountIds.includes(id));
     if (unknown !== undefined) throw new UsageError(`the account ${unknown} has no mailbox to read`);
     const status = { isClean: true };
     try {
-      const { pool, reader } = await open();
       tokens.keepIn(createTokenStore(pool));
       const store = createMailboxAuditStore(pool);
       for (const accountId of wanted.length > 0 ? wanted : source.accountIds) {

@@ -19,7 +19,7 @@ export const backupCommand = defineCommand({
     'The service may run meanwhile. The backup contains what was committed at one moment; files that an earlier backup has are ' +
     'not copied again. With BACKUP_KEY everything is encrypted. The manifest is written last: an interrupted backup has none ' +
     'and does not count, and the next backup reuses its files.\n\n' +
-    'A place belongs to one database. The configuration and the rest of DATA_DIR, such as `api-secret`, are not in a backup: ' +
+    'A place belongs to one database. The configuration and the rest of DATA_DIR, such as `api-secret` and `secrets-key`, are not in a backup: ' +
     'keep them elsewhere, and BACKUP_KEY apart from the backups.',
   arguments: [
     {

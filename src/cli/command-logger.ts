@@ -1,6 +1,6 @@
 /** The log of a command: text for a person, on standard error. */
 import type { Logger } from '../app/base/basics.ts';
-import { causesOf } from '../core/causes.ts';
+import { formatError } from '../core/causes.ts';
 import { printable, type Output } from './output.ts';
 
 /** Prints errors and warnings; with `verbose` all other lines too. */
@@ -20,10 +20,4 @@ export function createCommandLogger(output: Output, verbose: boolean): Logger {
 function formatField([name, value]: [string, unknown]): string {
   if (value instanceof Error) return `${name}=${formatError(value)}`;
   return `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`;
-}
-
-/** The error's message followed by those of its causes. */
-export function formatError(error: unknown): string {
-  const messages = causesOf(error).map((cause) => (cause instanceof Error ? cause.message : String(cause)));
-  return [...new Set(messages)].join(': ');
 }

@@ -92,9 +92,6 @@ export const importCommand = defineCommand({
   ) {
     const { config, output, logger, signal } = context;
     const accountId = account ?? config.accounts[0].id;
-    if (!config.accounts.some(({ id }) => id === accountId)) {
-      throw new UsageError(`there is no account ${accountId}`);
-    }
     if (sent && received) throw new UsageError('--sent and --received exclude each other');
     const as = sent ? 'sent' : received ? 'received' : 'folders';
     const sinceDate = since === undefined ? null : parseDate('--since', since);
@@ -105,6 +102,7 @@ export const importCommand = defineCommand({
 
     setFlagsFromString(LATE_COMPILING);
     const data = await context.open();
+    if (!data.accounts.has(accountId)) throw new UsageError(`there is no account ${accountId}`);
     const files = createMailFiles();
     const began = performance.now();
     const counts = zeroCounts();

@@ -71,7 +71,7 @@ export const reparseCommand = defineCommand({
         {
           store: createReparseStore(data.pool),
           messages: createEmailStore(data.pool),
-          accounts: new Map(context.config.accounts.map((one) => [one.id, one])),
+          accounts: data.accounts,
           blobs: data.blobs,
           reader: data.reader,
           unreadable: data.unreadable,

@@ -27,15 +27,15 @@ export const retentionCommand = defineCommand({
     { line: 'retention --dry-run', meaning: 'Counts what would be deleted.' },
     { line: 'retention --confirm 5000', meaning: 'Deletes due threads of up to 5,000 emails.' },
   ],
-  async run({ 'dry-run': dryRun = false, confirm }, _positionals, { config, output, logger, signal, open }) {
+  async run({ 'dry-run': dryRun = false, confirm }, _positionals, { output, logger, signal, open }) {
     if (confirm !== undefined && !/^[1-9]\d{0,9}$/.test(confirm))
       throw new UsageError('--confirm must be a number of emails, at least 1');
-    const rules = retentionRules(config.accounts);
-    if (rules.length === 0) {
+    const { pool, blobs, requireCertainty, registry } = await open();
+    const rules = () => retentionRules(registry.settings);
+    if (rules().length === 0) {
       output.note('all accounts keep all emails: RETENTION_DAYS is not set');
       return 'done';
     }
-    const { pool, blobs, requireCertainty } = await open();
     const retention = createRetentionStore(pool);
     const due = await countDue({ retention, rules });
     for (const { accountId, days, threads, emails } of due) {

@@ -4,7 +4,7 @@ import { ACCOUNT_ID, type Account } from '../app/base/basics.ts';
 import type { RetentionRule } from '../app/erase/retention-ports.ts';
 import { FIRST_SYNC_DAYS } from '../app/mailboxes/mailbox-ports.ts';
 import { ConfigError } from './config-error.ts';
-import { readDay, readFrom, readUrl } from './config-values.ts';
+import { readDay, readFrom, readSecrets, readUrl } from './config-values.ts';
 import { readDkim, readDkimField, readKeyList, type DkimConfig } from './config-dkim.ts';
 import { readSentCopies, type SentCopiesConfig } from './config-sent-copies.ts';
 import { readOAuth2, type OAuth2Config } from './config-oauth.ts';
@@ -65,7 +65,6 @@ function readRate(where: string, value: unknown): number | null {
 }
 
 const ACCOUNT_FIELDS = new Set([
-  'id',
   'from',
   'smtp_url',
   'rate_per_minute',
@@ -195,6 +194,14 @@ export const ACCOUNT_VARIABLES = {
       '"smtp_url": "${SALES_SMTP_URL}", "imap_url": "${SALES_IMAP_URL}"}]`; more in docs/configuration.md. `${NAME}` is replaced ' +
       'by that environment variable.',
   ),
+  /** Empty: the key is a file in the data folder. */
+  secretsKeys: secretVariable('SECRETS_KEY', {
+    parse: (value, name) => readSecrets(value, name),
+    defaultText: 'made when the first account is created, kept in `DATA_DIR/secrets-key`',
+    meaning:
+      'Key that seals the secrets of accounts created by the API, at least 16 characters; the same for all processes of a ' +
+      'database. Two, separated by a comma, the new one first, until `email-worker accounts rotate-secrets` has run.',
+  }),
 };
 
 /** The accounts of ACCOUNTS_FILE, or the default one of the environment. At least one; the first is the default. */
@@ -274,54 +281,74 @@ function parseAccounts(json: unknown, env: Environment): readonly AccountConfig[
   return json.map((entry: unknown, index): AccountConfig => {
     const where = `ACCOUNTS_FILE, account ${index + 1}`;
     if (typeof entry !== 'object' || entry === null) throw new ConfigError(where, 'must be an object');
-    const fields: Record<string, unknown> = { ...entry };
-    const unknown = Object.keys(fields).find((name) => !ACCOUNT_FIELDS.has(name));
-    if (unknown !== undefined) throw new ConfigError(where, `has the unknown field ${unknown}`);
-    const { id, from } = fields;
-    const textOf = (name: string): string | null => {
-      const value = fields[name] ?? null;
-      if (value !== null && typeof value !== 'string') throw new ConfigError(where, `${name} must be text`);
-      return value === null ? null : expand(value, env, where);
-    };
+    const { id, ...fields }: Record<string, unknown> = { ...entry };
     if (typeof id !== 'string' || !ACCOUNT_ID.test(id)) {
       throw new ConfigError(where, 'id must be lower-case letters, digits, - and _, at most 63');
     }
     if (ids.has(id)) throw new ConfigError(where, `id ${id} is taken`);
     ids.add(id);
-    if (typeof from !== 'string') throw new ConfigError(where, 'from is missing');
-    const smtpUrl = readUrl(`${where}, smtp_url`, textOf('smtp_url'), SMTP_PROTOCOLS);
-    const imap = readImap(
-      { url: textOf('imap_url'), since: textOf('imap_since'), sent: textOf('imap_sent') },
-      (field) => `${where}, imap_${field}`,
-    );
-    const address = readFrom(`${where}, from`, expand(from, env, where));
-    return {
-      id,
-      from: address,
-      smtpUrl,
-      rate: {
-        perMinute: readRate(`${where}, rate_per_minute`, fields['rate_per_minute']),
-        perDay: readRate(`${where}, rate_per_day`, fields['rate_per_day']),
-      },
-      imap,
-      sentCopies: readSentCopies(`${where}, imap_sent_copies`, textOf('imap_sent_copies'), {
-        smtpUrl,
-        hasMailbox: imap !== null,
-      }),
-      retentionDays: readDays(`${where}, retention_days`, fields['retention_days'], MAX_RETENTION_DAYS),
-      trustedAuthservIds: readAuthservIds(`${where}, trusted_authserv_ids`, fields['trusted_authserv_ids']),
-      joinBySubjectDays: readJoinBySubject(`${where}, join_by_subject`, fields['join_by_subject']),
-      oauth2: readOAuth2(`${where}, oauth2`, fields['oauth2'], (part) => expand(part, env, where), {
-        imap: hasUserAlone(imap?.url ?? null),
-        smtp: hasUserAlone(smtpUrl),
-      }),
-      dkim: readDkimField(`${where}, dkim`, fields['dkim'], (part) => expand(part, env, where), {
-        from: address,
-        smtpUrl,
-        cwd: env.cwd,
-      }),
-    };
+    return readAccount(id, fields, {
+      nameOf: (field) => (field === null ? where : `${where}, ${field}`),
+      expand: (text) => expand(text, env, where),
+      cwd: env.cwd,
+    });
   });
+}
+
+/** Where the fields of an account come from. */
+export interface AccountSource {
+  /** The name of a field in messages; null: of the account. */
+  readonly nameOf: (field: string | null) => string;
+  /** Replaces `${NAME}`. */
+  readonly expand: (text: string) => string;
+  /** The base of relative paths of key files; null: no files may be named. */
+  readonly cwd: string | null;
+}
+
+/** Reads an account as ACCOUNTS_FILE and the API describe it. Throws ConfigError. */
+export function readAccount(
+  id: string,
+  fields: Readonly<Record<string, unknown>>,
+  { nameOf, expand: expanded, cwd }: AccountSource,
+): AccountConfig {
+  const unknown = Object.keys(fields).find((name) => !ACCOUNT_FIELDS.has(name));
+  if (unknown !== undefined) throw new ConfigError(nameOf(null), `has the unknown field ${unknown}`);
+  const { from } = fields;
+  const textOf = (name: string): string | null => {
+    const value = fields[name] ?? null;
+    if (value !== null && typeof value !== 'string')
+      throw new ConfigError(nameOf(null), `${name} must be text`);
+    return value === null ? null : expanded(value);
+  };
+  if (typeof from !== 'string') throw new ConfigError(nameOf(null), 'from is missing');
+  const smtpUrl = readUrl(nameOf('smtp_url'), textOf('smtp_url'), SMTP_PROTOCOLS);
+  const imap = readImap(
+    { url: textOf('imap_url'), since: textOf('imap_since'), sent: textOf('imap_sent') },
+    (field) => nameOf(`imap_${field}`),
+  );
+  const address = readFrom(nameOf('from'), expanded(from));
+  return {
+    id,
+    from: address,
+    smtpUrl,
+    rate: {
+      perMinute: readRate(nameOf('rate_per_minute'), fields['rate_per_minute']),
+      perDay: readRate(nameOf('rate_per_day'), fields['rate_per_day']),
+    },
+    imap,
+    sentCopies: readSentCopies(nameOf('imap_sent_copies'), textOf('imap_sent_copies'), {
+      smtpUrl,
+      hasMailbox: imap !== null,
+    }),
+    retentionDays: readDays(nameOf('retention_days'), fields['retention_days'], MAX_RETENTION_DAYS),
+    trustedAuthservIds: readAuthservIds(nameOf('trusted_authserv_ids'), fields['trusted_authserv_ids']),
+    joinBySubjectDays: readJoinBySubject(nameOf('join_by_subject'), fields['join_by_subject']),
+    oauth2: readOAuth2(nameOf('oauth2'), fields['oauth2'], expanded, {
+      imap: hasUserAlone(imap?.url ?? null),
+      smtp: hasUserAlone(smtpUrl),
+    }),
+    dkim: readDkimField(nameOf('dkim'), fields['dkim'], expanded, { from: address, smtpUrl, cwd }),
+  };
 }
 
 const MAX_AUTHSERV_IDS = 20;
@@ -382,38 +409,23 @@ function expand(text: string, env: Environment, where: string): string {
   });
 }
 
-interface AccountsAndListeners {
-  readonly accounts: readonly AccountConfig[];
-  readonly lmtpListen: unknown;
-  readonly smtpListen: unknown;
-}
-
-/** The accounts as use cases see them, by id. */
-export function accountsById({
-  accounts,
-  lmtpListen,
-  smtpListen,
-}: AccountsAndListeners): ReadonlyMap<string, Account> {
-  // The listeners take mail for every account.
-  const hasListener = lmtpListen !== null || smtpListen !== null;
-  return new Map(
-    accounts.map(
-      ({ id, from, joinBySubjectDays, trustedAuthservIds, dkim, imap, sentCopies }) =>
-        [
-          id,
-          {
-            id,
-            from,
-            joinBySubjectDays,
-            trustedAuthservIds,
-            receives: hasListener || imap !== null,
-            keepsSentCopies: sentCopies.areKept,
-            ...(dkim === null ? {} : { dkim }),
-          },
-        ] as const,
-    ),
-  );
-}
+/**
+ * The account as use cases see it.
+ *
+ * @param hasListener the listeners take mail for every account
+ */
+export const toAccount = (
+  { id, from, joinBySubjectDays, trustedAuthservIds, dkim, imap, sentCopies }: AccountConfig,
+  hasListener: boolean,
+): Account => ({
+  id,
+  from,
+  joinBySubjectDays,
+  trustedAuthservIds,
+  receives: hasListener || imap !== null,
+  keepsSentCopies: sentCopies.areKept,
+  ...(dkim === null ? {} : { dkim }),
+});
 
 /** The rules of the accounts that do not keep everything. */
 export const retentionRules = (accounts: readonly AccountConfig[]): readonly RetentionRule[] =>

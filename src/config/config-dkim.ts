@@ -23,8 +23,8 @@ export interface DkimTexts {
 export interface DkimAccount {
   readonly from: Address;
   readonly smtpUrl: string | null;
-  /** The base of relative paths. */
-  readonly cwd: string;
+  /** The base of relative paths; null: each key is given itself, and no file is read. */
+  readonly cwd: string | null;
 }
 
 /** RFC 6376 §3.1: selectors have the syntax of DNS names. */
@@ -51,6 +51,13 @@ export function readDkim(where: string, texts: DkimTexts, account: DkimAccount):
     throw new ConfigError(where, `must name 1 to ${MAX_KEYS} keys`);
   const selectors = new Set<string>();
   const keyFiles: string[] = [];
+  const pemOf = (selector: string, text: string): string => {
+    if (text.includes('-----BEGIN')) return text.replaceAll('\\n', '\n');
+    if (cwd === null) throw new ConfigError(where, `the key of ${selector} must be a private key in PEM`);
+    const file = path.resolve(cwd, text);
+    keyFiles.push(file);
+    return readFile(where, selector, file);
+  };
   const read = keys.map(([selector, text]) => {
     if (!SELECTOR.test(selector)) {
       throw new ConfigError(
@@ -60,10 +67,7 @@ export function readDkim(where: string, texts: DkimTexts, account: DkimAccount):
     }
     if (selectors.has(selector)) throw new ConfigError(where, `names the selector ${selector} twice`);
     selectors.add(selector);
-    const isPem = text.includes('-----BEGIN');
-    if (!isPem) keyFiles.push(path.resolve(cwd, text));
-    const pem = isPem ? text.replaceAll('\\n', '\n') : readFile(where, selector, path.resolve(cwd, text));
-    return { selector, privateKey: readKey(where, selector, pem) };
+    return { selector, privateKey: readKey(where, selector, pemOf(selector, text)) };
   });
   return { domain, keys: read, keyFiles, relayReplacesDate: replacesDate(smtpUrl) };
 }

@@ -2,10 +2,9 @@
 import { domainToASCII } from 'node:url';
 import { ConfigError } from './config-error.ts';
 import { isLoopback } from '../core/server-url.ts';
-import { readListen, readNetworks, readWord } from './config-values.ts';
+import { readListen, readNetworks, readSecrets, readWord } from './config-values.ts';
 import { integer, secretVariable, variable } from './variable.ts';
 
-const MIN_SECRET_LENGTH = 16;
 /** A year. */
 const MAX_SESSION_HOURS = 8760;
 
@@ -126,17 +125,4 @@ function readHosts(text: string | null, name: string): readonly string[] {
         throw new ConfigError(name, 'must be names of hosts, without ports, separated by commas');
       return ascii;
     });
-}
-
-function readSecrets(text: string | null, name: string): readonly string[] {
-  if (text === null) return [];
-  const secrets = text.split(',').map((secret) => secret.trim());
-  for (const secret of secrets) {
-    if (secret.length < MIN_SECRET_LENGTH) {
-      throw new ConfigError(name, `must have at least ${MIN_SECRET_LENGTH} characters`);
-    }
-    // RFC 9110 §5.5: the characters that a header field may contain
-    if (!/^[\x21-\x7e]+$/.test(secret)) throw new ConfigError(name, 'must be printable ASCII without spaces');
-  }
-  return secrets;
 }

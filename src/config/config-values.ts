@@ -83,3 +83,19 @@ export function readFrom(variable: string, text: string): Address {
     throw new ConfigError(variable, 'must be one email address');
   return address;
 }
+
+const MIN_SECRET_LENGTH = 16;
+
+/** Secrets separated by commas, the newest first; none when the variable is not set. */
+export function readSecrets(text: string | null, name: string): readonly string[] {
+  if (text === null) return [];
+  const secrets = text.split(',').map((secret) => secret.trim());
+  for (const secret of secrets) {
+    if (secret.length < MIN_SECRET_LENGTH) {
+      throw new ConfigError(name, `must have at least ${MIN_SECRET_LENGTH} characters`);
+    }
+    // RFC 9110 §5.5: the characters that a header field may contain
+    if (!/^[\x21-\x7e]+$/.test(secret)) throw new ConfigError(name, 'must be printable ASCII without spaces');
+  }
+  return secrets;
+}

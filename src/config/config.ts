@@ -117,6 +117,7 @@ function readConfig(env: Environment, files: SecretFiles) {
     ...readFiles(env),
     ...readAll(BACKUP_VARIABLES, env),
     accounts,
+    secretsKeys: ACCOUNT_VARIABLES.secretsKeys.read(env),
     smtp: readAll(SMTP_VARIABLES, env),
     ...readQueue(env),
     ...readLimits(env),

@@ -101,6 +101,7 @@ describe('a secret in a file', () => {
       'BACKUP_KEY',
       'SMTP_URL',
       'IMAP_URL',
+      'SECRETS_KEY',
       'OTEL_EXPORTER_OTLP_HEADERS',
       'EMAIL_WORKER_KEY',
     ]);

@@ -12,3 +12,9 @@ export function causesOf(thrown: unknown): readonly unknown[] {
   }
   return causes;
 }
+
+/** The error's message followed by those of its causes. */
+export function formatError(error: unknown): string {
+  const messages = causesOf(error).map((cause) => (cause instanceof Error ? cause.message : String(cause)));
+  return [...new Set(messages)].join(': ');
+}

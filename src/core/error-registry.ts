@@ -284,6 +284,12 @@ export const ERRORS = {
     'Use the id of a configured account that the key sees.',
     'account_id',
   ),
+  invalid_account: permanent(
+    400,
+    'Die Einstellung {field} des Kontos ist ungültig.',
+    'The setting {field} of the account is invalid.',
+    'Correct the setting; `details` has the reason.',
+  ),
   invalid_idempotency_key: permanent(
     400,
     'Idempotency-Key muss aus 1 bis 256 sichtbaren ASCII-Zeichen bestehen.',
@@ -411,6 +417,12 @@ export const ERRORS = {
     'Der Entwurf hat keine Datei {value}.',
     'The draft has no file {value}.',
     'Read the draft again.',
+  ),
+  account_not_found: permanent(
+    404,
+    'Das Konto wurde nicht gefunden.',
+    'The account was not found.',
+    'Use an id from `GET /api/accounts`.',
   ),
   template_not_found: permanent(
     404,
@@ -624,6 +636,45 @@ export const ERRORS = {
     'There are already {limit} webhooks, which is the maximum.',
     'Delete unused webhooks.',
   ),
+  account_declared: permanent(
+    409,
+    'Das Konto {value} steht in der Konfiguration und wird dort geändert.',
+    'The account {value} is declared in the configuration and is changed there.',
+    'Change the environment or ACCOUNTS_FILE, and restart the service.',
+  ),
+  account_exists: permanent(
+    409,
+    'Ein Konto {value} gibt es schon.',
+    'There is an account {value} already.',
+    'Choose another id, or change the account.',
+    'id',
+  ),
+  account_has_mail: permanent(
+    409,
+    'Unter der Kennung {value} ist schon Post eines früheren Kontos gespeichert.',
+    'Mail of an earlier account is recorded under the id {value}.',
+    'Choose another id; with `adopt_mail=true` the new account continues that mail.',
+    'id',
+  ),
+  account_has_sends: permanent(
+    409,
+    'Für das Konto {value} warten noch E-Mails: {count}.',
+    'Emails of the account {value} still wait to be sent: {count}.',
+    'Wait until they are sent, or cancel them.',
+  ),
+  account_paused: permanent(
+    409,
+    'Das Konto {value} ist angehalten.',
+    'The account {value} is paused.',
+    'Resume the account, or put the email into the queue, where it waits.',
+    'account_id',
+  ),
+  too_many_accounts: permanent(
+    409,
+    'Es gibt schon {limit} Konten.',
+    'There are {limit} accounts already.',
+    'Delete accounts that are not used.',
+  ),
   webhook_secret_unreadable: permanent(
     409,
     'Das Geheimnis des Webhooks ist mit einem früheren API_SECRET verschlüsselt. Es muss ein neues angefordert werden.',
@@ -647,6 +698,12 @@ export const ERRORS = {
     'Die E-Mail wurde inzwischen geändert: Sie hat eine andere Version als die in If-Match.',
     'The email was changed meanwhile: its version is not the one in If-Match.',
     'Read the email and repeat the change; `details` has its version.',
+  ),
+  account_changed: permanent(
+    412,
+    'Das Konto wurde inzwischen geändert: Seine Version ist nicht die in If-Match.',
+    'The account was changed meanwhile: its version is not the one in If-Match.',
+    'Read the account and repeat the change; `details` has its version.',
   ),
   template_changed: permanent(
     412,
@@ -806,6 +863,18 @@ export const ERRORS = {
     'Die Datenbank ist derzeit nicht erreichbar.',
     'The database cannot be reached at present.',
     'Repeat it after `Retry-After`.',
+  ),
+  account_unavailable: temporary(
+    503,
+    'Das Konto {value} kann hier gerade nicht benutzt werden.',
+    'The account {value} cannot be used here at present.',
+    'See `warning` of the account: mostly this process lacks the key in SECRETS_KEY.',
+  ),
+  secrets_key_missing: temporary(
+    503,
+    'Diesem Prozess fehlt der Schlüssel, mit dem die Geheimnisse der Konten verschlüsselt sind.',
+    'This process lacks the key with which the secrets of accounts are sealed.',
+    'Give all processes the same SECRETS_KEY.',
   ),
   storage_mismatch: temporary(
     503,

@@ -44,6 +44,7 @@ import type { AccountsPorts } from '../platform/operation/seen-accounts.ts';
 import { checkClock, checkReadiness } from '../app/check-readiness.ts';
 import { createKeys } from '../app/keys/manage-keys.ts';
 import { createUpload } from '../app/uploads/create-upload.ts';
+import { createManagedAccounts } from '../app/accounts/manage-accounts.ts';
 import { createAddresses, ownAddressesOf } from '../app/addresses/use-cases.ts';
 import { createCustomers } from '../app/customers/customers.ts';
 import { createDecisions } from '../app/threads/decide-threads.ts';
@@ -77,6 +78,7 @@ import { carryOutOnce, sendOnce, type SendOncePorts } from '../app/send/send-onc
 import { createKeySettlement } from '../app/send/settle-keys.ts';
 import { retentionRules } from '../config/config-accounts.ts';
 import { certaintyOf } from './open-storage.ts';
+import { createExamineAccount } from './examine-account.ts';
 import { followedBy } from './followed-by.ts';
 import type { Parts } from './open-parts.ts';
 import { together, type Teardown } from './teardown.ts';
@@ -129,7 +131,7 @@ export function createApplication(
   }: ApplicationParts,
   teardown: Teardown,
 ): CreatedApplication {
-  const { config, logger, clock, guard, pool, callers, replica, instanceId, watch } = parts;
+  const { config, logger, clock, guard, pool, callers, replica, instanceId, watch, registry } = parts;
   const requireTime = guard.require;
   const requireCertainty = certaintyOf(parts);
   // For callers' reads; sends and loops read from the database that they write to.
@@ -182,9 +184,9 @@ export function createApplication(
   endAtTeardown(
     startStorageWatch({ storage: parts.ownStorage, noteFault: createFaultNote(pool, instanceId), logger }),
   );
-  const own = ownAddressesOf(parts.accounts.values());
+  const own = registry.derived(() => ownAddressesOf(parts.accounts.values()));
   const learnFrom: LearnFrom = async (client, ids) => {
-    await learnMentions(client, ids, own);
+    await learnMentions(client, ids, own());
     await knowCustomersOf(client, ids);
   };
   wakeFor('search', startSearchIndexer(createSearchIndex(pool, logger, learnFrom), logger));
@@ -224,11 +226,11 @@ export function createApplication(
   const retentionPorts = {
     ...deletionPorts,
     retention: createRetentionStore(pool),
-    rules: retentionRules(config.accounts),
+    rules: registry.derived(() => retentionRules(registry.settings)),
     logger,
   };
-  const retention = retentionPorts.rules.length > 0 ? startRetention(retentionPorts) : null;
-  if (retention !== null) endAtTeardown(retention);
+  const retention = startRetention(retentionPorts);
+  endAtTeardown(retention);
   const erasures = createErasureStore(pool, parts.patient);
   const eraser = startEraser({
     erasures,
@@ -261,7 +263,7 @@ export function createApplication(
   };
   const mailboxes = createMailboxStatus({
     status: createMailboxStatusStore(callers),
-    sentCopies: new Map(config.accounts.map((account) => [account.id, account.sentCopies])),
+    known: registry.known,
     source: parts.mailboxSource,
     accounts: parts.accounts,
     instanceId,
@@ -298,7 +300,7 @@ export function createApplication(
     ...createThreadChangeActs(createThreadChanges(callers), threadPages),
     ...createErasures({
       erasures: createErasureStore(callers, parts.patient),
-      accounts: parts.accounts.values(),
+      accounts: parts.accounts,
       ids: parts.ids,
       wake: eraser.wake,
     }),
@@ -341,12 +343,19 @@ export function createApplication(
         database: checkDatabase,
         storage: () => blobs.check(),
         smtp: () => parts.transports.verify(),
+        accounts: async () => registry.requireUsable(),
         ...(replica === null ? {} : { replica: () => replica.check() }),
       }),
   };
   const deps: OperationDeps = {
     ...useCases,
     accountOf,
+    accounts: createManagedAccounts({
+      ...parts.stored,
+      directory: registry,
+      examine: createExamineAccount(parts),
+      isUsed,
+    }),
     addresses: createAddresses(createKnownAddresses(reading), parts.accounts),
     assignees: createAssigneeReader(callers),
     auditLog: createAuditLog(callers),
@@ -362,7 +371,7 @@ export function createApplication(
     retention: createRetention({
       ...retentionPorts,
       retention: createRetentionStore(callers),
-      wake: () => retention?.wake(),
+      wake: retention.wake,
     }),
     sendActs,
     sentCopies: createSentCopyStore(callers),

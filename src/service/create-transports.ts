@@ -13,15 +13,26 @@ import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
 
 export interface Transports {
-  /** Throws for an account that is not configured. */
+  /** Of the account as it is when the message is handed over. Throws for an account that is not known. */
   of(accountId: string): Transport;
   /** The number of messages of the account that the queue may hand over at the same time. */
   queueSlotsOf(accountId: string): number;
-  /** Connects to every mail server without sending; throws when one can't be reached. */
+  /** Replaces the accounts. A transport that is not used any more ends what is under way, and is closed. */
+  follow(accounts: readonly AccountConfig[]): void;
+  /** Connects to the mail server of every account of the configuration without sending; throws when one can't be reached. */
   verify(): Promise<void>;
   /** Ends sends under way at once; see `SmtpTransport.abort`. */
   abort(): void;
   close(): Promise<void>;
+}
+
+interface Made {
+  readonly transport: Transport | SmtpTransport;
+  readonly connections: number;
+  /** What it was made of. */
+  readonly settings: string;
+  /** Messages that are being handed over by it: it is closed after them. */
+  inUse: number;
 }
 
 /**
@@ -30,9 +41,13 @@ export interface Transports {
  * @param tokens for the accounts whose URL has a user without a password
  */
 export function createTransports(config: Config, tokens: AccessTokens, logger: Logger): Transports {
-  const transports = new Map<string, Transport | SmtpTransport>();
-  const connections = new Map<string, number>();
-  for (const account of config.accounts) {
+  const made = new Map<string, Made>();
+  /** No account has them any more. */
+  const retired = new Set<Made>();
+  const closing = new Set<Promise<void>>();
+  const declared = config.accounts.map(({ id }) => id);
+
+  function make(account: AccountConfig, settings: string): Made {
     const { id, smtpUrl } = account;
     if (smtpUrl === null) {
       const outbox = path.join(config.dataDir, 'outbox');
@@ -40,29 +55,84 @@ export function createTransports(config: Config, tokens: AccessTokens, logger: L
         { accountId: id, outbox },
         'no SMTP_URL is set: emails are written to the outbox folder and not delivered',
       );
-      transports.set(id, createOutboxTransport(outbox));
-      connections.set(id, config.smtp.maxConnections);
-    } else {
-      const options = readSmtpUrl(account, smtpUrl, config);
-      transports.set(id, createSmtpTransport({ ...options, tokens: tokensOf(id, tokens), logger }));
-      connections.set(id, options.maxConnections);
+      const transport = createOutboxTransport(outbox);
+      return { transport, connections: config.smtp.maxConnections, settings, inUse: 0 };
+    }
+    const options = readSmtpUrl(account, smtpUrl, config);
+    const transport = createSmtpTransport({ ...options, tokens: tokensOf(id, tokens), logger });
+    return { transport, connections: options.maxConnections, settings, inUse: 0 };
+  }
+
+  function retire(id: string, one: Made): void {
+    made.delete(id);
+    retired.add(one);
+    closeUnused(one);
+  }
+
+  function closeUnused(one: Made): void {
+    if (one.inUse > 0 || !retired.has(one)) return;
+    const closed = one.transport
+      .close()
+      .catch((err: unknown) => logger.warn({ err }, 'a connection to a mail server could not be closed'))
+      .finally(() => {
+        retired.delete(one);
+        closing.delete(closed);
+      });
+    closing.add(closed);
+  }
+
+  function follow(accounts: readonly AccountConfig[]): void {
+    const ids = new Set(accounts.map(({ id }) => id));
+    for (const [id, one] of made) if (!ids.has(id)) retire(id, one);
+    for (const account of accounts) {
+      const settings = JSON.stringify([account.smtpUrl, account.oauth2]);
+      const known = made.get(account.id);
+      if (known?.settings === settings) continue;
+      if (known !== undefined) retire(account.id, known);
+      made.set(account.id, make(account, settings));
     }
   }
+
+  const find = (accountId: string): Made => {
+    const one = made.get(accountId);
+    if (one === undefined) throw new Error(`no transport for account ${accountId}`);
+    return one;
+  };
+
+  follow(config.accounts);
   return {
+    follow,
     of(accountId) {
-      const transport = transports.get(accountId);
-      if (transport === undefined) throw new Error(`no transport for account ${accountId}`);
+      const transport: Transport = {
+        async send(envelope, raw, beforeFirstByte) {
+          const one = find(accountId);
+          one.inUse += 1;
+          try {
+            return await one.transport.send(envelope, raw, beforeFirstByte);
+          } finally {
+            one.inUse -= 1;
+            closeUnused(one);
+          }
+        },
+        verify: () => find(accountId).transport.verify(),
+        close: () => find(accountId).transport.close(),
+      };
+      find(accountId);
       return config.tracing === null ? transport : withSpans(transport, accountId);
     },
-    queueSlotsOf: (accountId) => slotsOf(connections.get(accountId)),
+    queueSlotsOf: (accountId) => slotsOf(made.get(accountId)?.connections),
     async verify() {
-      await Promise.all([...transports.values()].map((transport) => transport.verify()));
+      // Readiness is about this service, and not about the servers that callers of the API name.
+      await Promise.all(declared.map((id) => find(id).transport.verify()));
     },
     abort() {
-      for (const transport of transports.values()) if ('abort' in transport) transport.abort();
+      for (const { transport } of [...made.values(), ...retired]) if ('abort' in transport) transport.abort();
     },
     async close() {
-      await Promise.all([...transports.values()].map((transport) => transport.close()));
+      await Promise.all([
+        ...closing,
+        ...[...made.values(), ...retired].map(({ transport }) => transport.close()),
+      ]);
     },
   };
 }

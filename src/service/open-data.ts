@@ -25,7 +25,7 @@ import { receiveMessage } from '../app/receive/receive-message.ts';
 import { rethread, type RethreadOptions, type RethreadResult } from '../app/threads/rethread.ts';
 import { UnreadableMail } from '../app/reading/unreadable-mail.ts';
 import type { Config } from '../config/config.ts';
-import { accountsById } from '../config/config-accounts.ts';
+import { AccountRegistry, openStoredAccounts } from './account-registry.ts';
 import { createClockGuard } from './create-clock-guard.ts';
 import { createReader } from './create-reader.ts';
 import { createIdSource } from './id-source.ts';
@@ -46,6 +46,8 @@ export interface OpenData extends OpenDatabase, Pick<Application, 'receiveMessag
   readonly spool: Spool;
   /** null when `isShared`. */
   readonly journal: Journal | null;
+  /** As they were when the data was opened. */
+  readonly registry: AccountRegistry;
   readonly accounts: ReadonlyMap<string, Account>;
   readonly defaultAccountId: string;
   readonly clock: Clock;
@@ -75,7 +77,10 @@ export async function openData(config: Config, logger: Logger, signal: AbortSign
     const parts = await openParts(config, logger, teardown, signal);
     const guard = createClockGuard(parts.pool, 'command', logger);
     await guard.measure();
-    return { ...wire(config, logger, { ...parts, guard, reader, unreadable: new UnreadableMail() }), close };
+    const registry = new AccountRegistry(config, logger);
+    await openStoredAccounts(registry, config, parts.pool);
+    const opened = { ...parts, guard, reader, unreadable: new UnreadableMail(), registry };
+    return { ...wire(config, logger, opened), close };
   } catch (error) {
     await close();
     throw error;
@@ -173,11 +178,11 @@ async function tryLock(folder: string): Promise<DataDirLock | null> {
 function wire(
   config: Config,
   logger: Logger,
-  parts: Parts & Pick<OpenData, 'guard' | 'reader' | 'unreadable'>,
+  parts: Parts & Pick<OpenData, 'guard' | 'reader' | 'unreadable' | 'registry'>,
 ): Omit<OpenData, 'close'> {
   const { clock } = parts.guard;
   const ids = createIdSource();
-  const accounts = accountsById(config);
+  const { accounts } = parts.registry;
   const defaultAccountId = config.accounts[0].id;
   const { settleUnknown } = createSendActs({
     operations: createSendOperations(parts.pool),

@@ -11,9 +11,13 @@ import { UnreadableMail } from '../app/reading/unreadable-mail.ts';
 import type { ClockGuard } from '../app/base/clock-guard.ts';
 import type { Account, Clock, IdSource, Logger } from '../app/base/basics.ts';
 import type { Config } from '../config/config.ts';
-import { accountsById } from '../config/config-accounts.ts';
-import { createTokens } from './create-access-tokens.ts';
-import { createMailboxSource } from './create-mailbox-source.ts';
+import { createAccessTokens } from '../adapters/oauth2/access-tokens.ts';
+import { createImapSource } from '../adapters/imap/mailbox-source.ts';
+import { untilThere } from '../adapters/postgres/db/until-there.ts';
+import { AccountRegistry, openStoredAccounts } from './account-registry.ts';
+import { tokenAccounts } from './create-access-tokens.ts';
+import { imapAccounts } from './create-mailbox-source.ts';
+import { startAccountWatch } from '../worker/account-watch.ts';
 import { createClockGuard } from './create-clock-guard.ts';
 import { createReader } from './create-reader.ts';
 import { createTransports, type Transports } from './create-transports.ts';
@@ -35,6 +39,10 @@ export interface Parts extends OpenStorage {
   readonly ids: IdSource;
   /** Identifies this DATA_DIR. */
   readonly instanceId: string;
+  /** Those that work here, and those that don't. */
+  readonly registry: AccountRegistry;
+  readonly stored: Awaited<ReturnType<typeof openStoredAccounts>>;
+  /** As use cases see them: the same map for ever, which follows what is stored. */
   readonly accounts: ReadonlyMap<string, Account>;
   readonly transports: Transports;
   readonly mailboxSource: MailboxSource & SentMailboxes;
@@ -59,11 +67,17 @@ export async function openParts(
   signal: AbortSignal | undefined,
 ): Promise<Parts> {
   // Finds mistakes in the configuration before anything large is started.
-  const tokens = createTokens(config, logger);
+  const registry = new AccountRegistry(config, logger);
+  const tokens = createAccessTokens([], logger);
   const transports = createTransports(config, tokens, logger);
   teardown.push(() => transports.close());
   cutOff.add(transports);
-  const mailboxSource = createMailboxSource(config, tokens);
+  const mailboxSource = createImapSource([], tokens);
+  registry.follow(() => {
+    tokens.follow(tokenAccounts(registry.settings));
+    transports.follow(registry.settings);
+    mailboxSource.follow(imapAccounts(registry.settings));
+  });
   const reader = createReader(config, logger);
   teardown.push(() => reader.close());
   const storage = await openStorage(config, logger, teardown, { cutOff, signal });
@@ -74,7 +88,12 @@ export async function openParts(
   ]);
   tokens.keepIn(createTokenStore(storage.pool));
   teardown.push(() => tokens.close());
-  const accounts = accountsById(config);
+  const stored = await untilThere(() => openStoredAccounts(registry, config, storage.pool), {
+    logger,
+    signal,
+  });
+  const accountWatch = startAccountWatch(registry, logger);
+  teardown.push(() => accountWatch.stop());
   const instanceId = await loadOrCreateInstanceId(config.dataDir);
   const guard = createClockGuard(storage.pool, instanceId, logger);
   // The loop tries again.
@@ -90,17 +109,22 @@ export async function openParts(
     guard,
     ids: createIdSource(),
     instanceId,
-    accounts,
+    registry,
+    stored,
+    accounts: registry.accounts,
     transports,
     mailboxSource,
     reader,
     unreadable: new UnreadableMail(),
     watch: new WorkWatch(
-      createDueWork(storage.pool, {
-        sending: [...accounts.keys()],
-        keepingCopies: config.accounts.flatMap(({ id, sentCopies }) => (sentCopies.areKept ? [id] : [])),
-        reading: mailboxSource.accountIds,
-      }),
+      createDueWork(
+        storage.pool,
+        registry.derived(() => ({
+          sending: registry.working.map(({ id }) => id),
+          keepingCopies: registry.keepingCopies,
+          reading: registry.working.flatMap(({ id, imap }) => (imap === null ? [] : [id])),
+        })),
+      ),
       {
         pollMs: config.workPollMs,
         logger,

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { waitForDataDir } from '../adapters/data-dir/data-dir-lock.ts';
 import { loadOrCreateSecret } from '../adapters/data-dir/api-secret.ts';
+import { secretsKeyFile } from '../adapters/data-dir/secrets-key.ts';
 import { untilThere } from '../adapters/postgres/db/until-there.ts';
 import { createAccountOf } from '../adapters/postgres/keys/account-of.ts';
 import { createAuditLog } from '../adapters/postgres/audit/audit-log.ts';
@@ -22,6 +23,8 @@ import { createSecretHolders } from '../app/keys/secret-holders.ts';
 import { createLoginLink } from '../app/sessions/login-links.ts';
 import { createSessions } from '../app/sessions/manage-sessions.ts';
 import { addrSpec } from '../core/address/address.ts';
+import { ownSenders, type OwnSenders } from '../core/address/sender-warnings.ts';
+import { createAccountLookup } from '../app/receive/take-delivery.ts';
 import { formatLoginLink } from '../core/sessions/session-token.ts';
 import { createSecurityLog, type SecurityLog } from '../app/base/security-log.ts';
 import type { Config } from '../config/config.ts';
@@ -37,7 +40,6 @@ import { createReadyWatch } from '../worker/ready-watch.ts';
 import { startAuditKeeper, startRefusalWriter } from '../worker/audit-keeper.ts';
 import { startListeners } from './start-listeners.ts';
 import { startTracing } from './start-tracing.ts';
-import type { MailboxReader } from '../worker/mailbox-reader.ts';
 import { startMetrics } from './start-metrics.ts';
 import { startMailboxes } from './start-mailboxes.ts';
 import { startSending } from './start-sending.ts';
@@ -88,14 +90,14 @@ async function startParts(
   teardown.push(() => lock.release());
   const madeSecret = config.apiSecrets.length > 0 ? null : await loadOrCreateSecret(config.dataDir);
   const secrets = madeSecret === null ? config.apiSecrets : [madeSecret.secret];
-  hideInLogs(secrets);
+  hideInLogs([...secrets, ...config.secretsKeys]);
 
   await startTracing(config, logger, teardown);
   const certificates = openCertificates(config, { clock: () => new Date(), logger }, teardown);
   const opened = await openParts(config, logger, teardown, cutOff, signal);
   signal?.throwIfAborted();
   cutOff.workBegins();
-  let mailboxes: MailboxReader | null = null;
+  let mailboxes: Awaited<ReturnType<typeof startMailboxes>> | null = null;
   const countAccountsRead = () => mailboxes?.count() ?? 0;
   const { observers, ...metered } = await startMetrics(
     { ...opened, certificates, countAccountsRead },
@@ -171,7 +173,13 @@ async function startParts(
     tls: certificates.http,
     hstsDays: config.hstsDays,
     clock,
-    accountSenders: config.accounts.map(({ from }) => ({ name: from.name, address: addrSpec(from) })),
+    ownSenders: following(
+      parts.registry.derived(() =>
+        ownSenders(
+          [...parts.accounts.values()].map(({ from }) => ({ name: from.name, address: addrSpec(from) })),
+        ),
+      ),
+    ),
     mcp: createMcpEndpoint(readVersion()),
     limits: {
       maxAttachmentBytes: config.maxAttachmentBytes,
@@ -183,11 +191,12 @@ async function startParts(
   });
   teardown.push(() => closeHttp(app, cutOff.hangUpAt(), logger));
   const receive = application.receiveMessage;
+  const accountOfAddress = parts.registry.derived(() => createAccountLookup(parts.accounts.values()));
   const listeners = await startListeners(config, {
     receive,
     requireStorage: () => parts.ownStorage.require(),
     certificate: certificates.mail,
-    accounts: parts.accounts.values(),
+    accountOf: (address) => accountOfAddress()(address),
     spool,
     logger,
     security,
@@ -199,6 +208,7 @@ async function startParts(
     pool,
     instanceId,
     watch: parts.watch,
+    registry: parts.registry,
     receive,
     reader: parts.reader,
     spool,
@@ -212,6 +222,7 @@ async function startParts(
   await noteReadableFiles(security, [
     ...config.secretFiles,
     config.dataDir,
+    secretsKeyFile(config.dataDir),
     ...(madeSecret === null ? [] : [madeSecret.path]),
   ]);
   const [secret = ''] = secrets;
@@ -240,6 +251,19 @@ async function startParts(
   };
   return { url, secretFile: madeSecret?.path ?? null, loginLink, stop: () => (stopping ??= stop()) };
 }
+
+/** The senders of the accounts as they are when they are asked for. */
+const following = (current: () => OwnSenders): OwnSenders => ({
+  get names() {
+    return current().names;
+  },
+  get addresses() {
+    return current().addresses;
+  },
+  get sites() {
+    return current().sites;
+  },
+});
 
 async function listen(app: HttpApp, { host, port, tls }: Config): Promise<string> {
   try {

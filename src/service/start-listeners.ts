@@ -1,10 +1,9 @@
 /** Starts the listeners for received mail that the configuration names. */
 import { createSenderCheck } from '../adapters/mail-auth/check-senders.ts';
 import type { Listener } from '../adapters/smtp-in/listener.ts';
-import type { Account } from '../app/base/basics.ts';
 import type { CertificateSource } from '../app/base/tls.ts';
 import type { SecurityLog } from '../app/base/security-log.ts';
-import { createAccountLookup, takeDelivery, type TakeDeliveryPorts } from '../app/receive/take-delivery.ts';
+import { takeDelivery, type TakeDeliveryPorts } from '../app/receive/take-delivery.ts';
 import type { Config } from '../config/config.ts';
 import { noteOpenListener } from './exposure.ts';
 import { findProgram } from './find-program.ts';
@@ -13,7 +12,8 @@ import { listenFailure } from './listen-failure.ts';
 const SENDER_PROGRAM = findProgram('sender-worker.js');
 
 export interface ListenerParts extends TakeDeliveryPorts {
-  readonly accounts: Iterable<Account>;
+  /** Finds the account of an address. */
+  readonly accountOf: (address: string) => string | null;
   readonly security: SecurityLog;
   /** null: no STARTTLS. */
   readonly certificate: CertificateSource | null;
@@ -24,7 +24,7 @@ export async function startListeners(
   config: Config,
   parts: ListenerParts,
 ): Promise<{ close(): Promise<void> }> {
-  const accountOf = createAccountLookup(parts.accounts);
+  const { accountOf } = parts;
   const listeners: Listener[] = [];
   const { dnsServers, ...checked } = config.senderCheck;
   const check = createSenderCheck({ dnsServers, program: SENDER_PROGRAM, logger: parts.logger });

@@ -1,7 +1,8 @@
 /** Starts reading the mailboxes of the accounts that have one. */
 import { createMailboxRecords } from '../adapters/postgres/mailboxes/mailbox-records.ts';
 import type { Config } from '../config/config.ts';
-import type { MailboxReader, MailboxReaderPorts } from '../worker/mailbox-reader.ts';
+import type { AccountRegistry } from './account-registry.ts';
+import type { MailboxAccount, MailboxReader, MailboxReaderPorts } from '../worker/mailbox-reader.ts';
 import type { WorkWatch } from '../worker/work-watch.ts';
 
 export interface MailboxParts extends Omit<MailboxReaderPorts, 'records' | 'maxBytes' | 'random'> {
@@ -9,28 +10,57 @@ export interface MailboxParts extends Omit<MailboxReaderPorts, 'records' | 'maxB
   /** Identifies this DATA_DIR; see adapters/data-dir/instance-id.ts. */
   readonly instanceId: string;
   readonly watch: Pick<WorkWatch, 'on'>;
+  readonly registry: AccountRegistry;
 }
 
-const NO_MAILBOXES: MailboxReader = {
-  wake: () => undefined,
-  look: () => undefined,
-  count: () => 0,
-  stop: async () => undefined,
-};
+/** The reader follows the accounts of `registry`. */
+export async function startMailboxes(
+  config: Config,
+  parts: MailboxParts,
+): Promise<Omit<MailboxReader, 'follow'>> {
+  const { pool, instanceId, watch, registry, ...ports } = parts;
+  let reader: MailboxReader | null = null;
+  let starting: Promise<void> | null = null;
+  let isStopped = false;
+  const accounts = (): readonly MailboxAccount[] =>
+    registry.working.flatMap(({ id, imap, oauth2 }) =>
+      imap === null ? [] : [{ id, since: imap.since, settings: JSON.stringify([imap, oauth2]) }],
+    );
 
-export async function startMailboxes(config: Config, parts: MailboxParts): Promise<MailboxReader> {
-  const { pool, instanceId, watch, ...ports } = parts;
-  const accounts = config.accounts.flatMap(({ id, imap }) =>
-    imap === null ? [] : [{ id, since: imap.since }],
-  );
-  if (accounts.length === 0) return NO_MAILBOXES;
-  // Loaded only if there is a mailbox to read: other services save its memory.
-  const { startMailboxReader } = await import('../worker/mailbox-reader.ts');
-  const reader = startMailboxReader(
-    { ...ports, records: createMailboxRecords(pool), maxBytes: config.maxInboundBytes, random: Math.random },
-    { owner: instanceId, accounts, ...config.mailboxes },
-  );
-  watch.on('mailboxes', reader.look);
-  parts.logger.info({ accounts: accounts.length }, 'reading mailboxes');
-  return reader;
+  async function start(): Promise<void> {
+    // Loaded only if there is a mailbox to read: other services save its memory.
+    const { startMailboxReader } = await import('../worker/mailbox-reader.ts');
+    if (isStopped) return;
+    reader = startMailboxReader(
+      {
+        ...ports,
+        records: createMailboxRecords(pool),
+        maxBytes: config.maxInboundBytes,
+        random: Math.random,
+      },
+      { owner: instanceId, accounts: accounts(), ...config.mailboxes },
+    );
+    watch.on('mailboxes', reader.look);
+    parts.logger.info({ accounts: accounts().length }, 'reading mailboxes');
+  }
+
+  if (accounts().length > 0) await (starting = start());
+  registry.follow(() => {
+    if (reader !== null) reader.follow(accounts());
+    else if (accounts().length > 0)
+      starting ??= start().catch((err: unknown) => {
+        starting = null;
+        parts.logger.error({ err }, 'mailboxes can not be read');
+      });
+  });
+  return {
+    wake: (accountId) => reader?.wake(accountId),
+    look: () => reader?.look(),
+    count: () => reader?.count() ?? 0,
+    async stop() {
+      isStopped = true;
+      await starting;
+      await reader?.stop();
+    },
+  };
 }

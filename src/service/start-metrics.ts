@@ -36,7 +36,7 @@ export async function startMetrics(
   ]);
   const metrics = createMetrics({
     version: readVersion(),
-    readFigures: createReadFigures(pool, [...parts.accounts.keys()]),
+    readFigures: createReadFigures(pool, () => parts.accounts.keys()),
     readPool: () => ({
       used: pool.totalCount - pool.idleCount,
       idle: pool.idleCount,

@@ -23,8 +23,8 @@ import { createSuppressionList, createSuppressionOperations } from '../app/send/
 import { createFillTemplate } from '../app/templates/fill-template.ts';
 import { createUnsubscribing } from '../app/unsubscribes/unsubscribes.ts';
 import { compareCopies } from '../app/receive/variants.ts';
-import type { Config } from '../config/config.ts';
 import type { RateLimit } from '../core/delivery/rate-window.ts';
+import type { AccountRegistry } from './account-registry.ts';
 import type { Parts } from './open-parts.ts';
 import type { Teardown } from './teardown.ts';
 import { startSendQueue } from '../worker/send-queue.ts';
@@ -39,7 +39,8 @@ export type Sending = Awaited<ReturnType<typeof startSending>>;
 
 /** Resolves when sends may be accepted. */
 export async function startSending(parts: Parts, security: SecurityLog, teardown: Teardown) {
-  const { config, logger, clock, pool, blobs, ownStorage, spool, journal, transports, watch } = parts;
+  const { config, logger, clock, pool, blobs, ownStorage, spool, journal, transports, watch, registry } =
+    parts;
   const outbound = createOutboundStore(pool);
   const sends = createSendQueue(pool, parts.guard.certainUntil);
   // A recorded send, and its outcome, is work for other loops, even when it is recorded late.
@@ -85,14 +86,18 @@ export async function startSending(parts: Parts, security: SecurityLog, teardown
     settling: createSettling(),
     compareCopies: (emailId: string) => compareCopies(comparing, emailId),
   };
+  const queueAccounts = () =>
+    registry.working.map(({ id, rate }) => ({ id, rate, slots: transports.queueSlotsOf(id) }));
   const sendQueue = startSendQueue(
     { ...handingOver, spool, mayReadFiles: () => ownStorage.isRight },
     {
       leaseMs: config.sendLeaseMs,
       pollMs: QUEUE_POLL_MS,
-      accounts: config.accounts.map(({ id, rate }) => ({ id, rate, slots: transports.queueSlotsOf(id) })),
+      accounts: queueAccounts(),
+      allAccountIds: () => [...registry.known.keys()],
     },
   );
+  registry.follow(() => sendQueue.follow(queueAccounts()));
   teardown.push(() => sendQueue.stop());
   watch.on('sends', () => sendQueue.wake());
   // Sends that had to wait for their files.
@@ -105,7 +110,7 @@ export async function startSending(parts: Parts, security: SecurityLog, teardown
     settleUnknown,
     requireStorage: () => ownStorage.require(),
     wakeQueue: () => sendQueue.wake(),
-    rateOf: createRateOf(config),
+    rateOf: createRateOf(registry),
     suppressions,
     active: createActiveSends().sends,
     accounts: parts.accounts,
@@ -131,8 +136,9 @@ export async function startSending(parts: Parts, security: SecurityLog, teardown
   };
 }
 
-function createRateOf({ accounts }: Config): (accountId: string) => RateLimit | null {
-  const limited = accounts.filter(({ rate }) => rate.perMinute !== null || rate.perDay !== null);
-  const rates = new Map(limited.map(({ id, rate }): [string, RateLimit] => [id, rate]));
-  return (accountId) => rates.get(accountId) ?? null;
+function createRateOf({ known }: AccountRegistry): (accountId: string) => RateLimit | null {
+  return (accountId) => {
+    const rate = known.get(accountId)?.config?.rate ?? null;
+    return rate === null || (rate.perMinute === null && rate.perDay === null) ? null : rate;
+  };
 }

@@ -7,16 +7,26 @@ import type { Parts } from './open-parts.ts';
 import type { Teardown } from './teardown.ts';
 
 export function startSentCopies(parts: Parts, teardown: Teardown): void {
-  const { config, pool, guard, mailboxSource, blobs, ids, logger, watch } = parts;
-  for (const { id, sentCopies } of config.accounts) {
-    if (sentCopies.note !== null) logger.info({ accountId: id }, sentCopies.note);
-  }
+  const { config, pool, guard, mailboxSource, blobs, ids, logger, watch, registry } = parts;
   const queue = createSentCopyQueue(pool, guard.certainUntil);
-  const without = config.accounts.filter(({ sentCopies }) => !sentCopies.areKept).map(({ id }) => id);
-  const givenUp = giveUpCopies(queue, without, logger);
+  const notes = new Map<string, string | null>();
+  /** Account → whether it keeps copies. */
+  let kept = new Map<string, boolean>();
+  let givenUp = Promise.resolve();
+  registry.follow(() => {
+    for (const { id, sentCopies } of registry.settings) {
+      if (sentCopies.note !== null && notes.get(id) !== sentCopies.note)
+        logger.info({ accountId: id }, sentCopies.note);
+      notes.set(id, sentCopies.note);
+    }
+    const keeps = new Map(registry.settings.map(({ id, sentCopies }) => [id, sentCopies.areKept]));
+    const changed = [...keeps].filter(([id, isKept]) => !isKept && kept.get(id) !== false);
+    const deleted = [...kept.keys()].filter((id) => !registry.known.has(id));
+    kept = keeps;
+    const without = [...changed.map(([id]) => id), ...deleted];
+    if (without.length > 0) givenUp = givenUp.then(() => giveUpCopies(queue, without, logger));
+  });
   teardown.push(() => givenUp);
-  const accountIds = config.accounts.flatMap(({ id, sentCopies }) => (sentCopies.areKept ? [id] : []));
-  if (accountIds.length === 0) return;
   const copier = startSentCopier(
     {
       queue,
@@ -26,7 +36,7 @@ export function startSentCopies(parts: Parts, teardown: Teardown): void {
       logger,
       random: Math.random,
     },
-    { accountIds, leaseMs: config.mailboxes.leaseMs },
+    { accountIds: () => registry.keepingCopies, leaseMs: config.mailboxes.leaseMs },
   );
   watch.on('sentCopies', copier.wake);
   teardown.push(() => copier.stop());

@@ -45,12 +45,16 @@ export interface MailboxReader extends Loop {
   look(): void;
   /** Accounts whose mailboxes this process reads. */
   count(): number;
+  /** Replaces the accounts. One that changed, or is gone, is read no further than the messages in hand. */
+  follow(accounts: readonly MailboxAccount[]): void;
 }
 
 export interface MailboxAccount {
   readonly id: string;
   /** See `SyncOptions`. */
   readonly since: Date | null;
+  /** What it is read with: another text when it changed. Default: it never does. */
+  readonly settings?: string;
 }
 
 /** How often to check for an expired lease. */
@@ -103,8 +107,28 @@ export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxRe
   const connects = new Limit({ size: CONNECTS });
   const reconnects = new Limit({ size: RECONNECTS });
   const readings = new Map<string, Reading>();
-  const accountIds = options.accounts.map(({ id }) => id);
-  const own: ReadonlySet<string> = new Set(accountIds);
+  let accounts = options.accounts;
+  let accountIds = accounts.map(({ id }) => id);
+  let own: ReadonlySet<string> = new Set(accountIds);
+
+  function follow(next: readonly MailboxAccount[]): void {
+    const before = new Map(accounts.map((account) => [account.id, account]));
+    accounts = next;
+    accountIds = next.map(({ id }) => id);
+    own = new Set(accountIds);
+    const now = new Map(next.map((account) => [account.id, account]));
+    for (const [id, reading] of readings) {
+      const account = now.get(id);
+      if (account?.settings !== before.get(id)?.settings || account === undefined)
+        leaveSoon(reading, 'the account was changed');
+    }
+    leaseLoop.wake();
+  }
+
+  function leaveSoon(reading: Reading, reason: string): void {
+    reading.leave.abort(new Error(reason));
+    reading.wait?.abort();
+  }
 
   /** While files can't be stored, another process that can read the accounts has them. */
   async function stepBack(): Promise<void> {
@@ -126,12 +150,13 @@ export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxRe
     const leases = await records.claim(owner, { accountIds, take, leaseMs });
     for (const [id, reading] of readings) {
       if (leases.holders.get(id) === owner) {
-        reading.leaseUntil = leaseUntil;
+        // The lease of one that is given back is not renewed.
+        if (own.has(id)) reading.leaseUntil = leaseUntil;
         if (leases.due.has(id)) reading.wait?.abort();
       } else lose(id, reading);
     }
     const shares = spreadAccounts([{ id: owner, accountIds: own }, ...leases.others], leases.holders);
-    for (const account of options.accounts) {
+    for (const account of accounts) {
       const isHeld = leases.holders.get(account.id) === owner;
       if (isHeld && shares.get(account.id) === owner && !readings.has(account.id)) begin(account, leaseUntil);
     }
@@ -141,18 +166,19 @@ export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxRe
 
   async function handOver({ holders }: Leases, shares: ReadonlyMap<string, string>): Promise<void> {
     const others = accountIds.filter((id) => holders.get(id) === owner && shares.get(id) !== owner);
-    const ended = others.filter((id) => !readings.has(id));
+    // Of accounts that this process is no longer to read.
+    const dropped = [...holders].flatMap(([id, holder]) => (holder === owner && !own.has(id) ? [id] : []));
+    const ended = [...others, ...dropped].filter((id) => !readings.has(id));
     if (ended.length > 0) {
       await records.release(owner, ended);
-      logger.info({ accounts: ended.length, left: readings.size }, 'accounts were handed to other processes');
+      logger.info({ accounts: ended.length, left: readings.size }, 'accounts were given back');
     }
     const free = [...shares.keys()].filter((id) => holders.get(id) === null).length;
     const leaving = [...readings.values()].filter(({ leave }) => leave.signal.aborted).length;
     const staying = others.filter((id) => readings.get(id)?.leave.signal.aborted === false);
     for (const id of staying.slice(0, Math.max(0, HAND_OVERS - free - ended.length - leaving))) {
       const reading = readings.get(id);
-      reading?.leave.abort(new Error('the account is handed to another process'));
-      reading?.wait?.abort();
+      if (reading !== undefined) leaveSoon(reading, 'the account is handed to another process');
     }
   }
 
@@ -285,6 +311,7 @@ export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxRe
     wake: (accountId) => readings.get(accountId)?.wait?.abort(),
     look: leaseLoop.wake,
     count: () => readings.size,
+    follow,
     stop: () => (stopped ??= stopAll()),
   };
 }

@@ -21,6 +21,8 @@ export interface SendQueuePorts extends HandOverClaimPorts {
 
 export interface SendQueueOptions {
   readonly accounts: readonly QueueAccount[];
+  /** Every account that any process may send for: sends of others are given up. Default: `accounts`. */
+  readonly allAccountIds?: () => readonly string[];
   /** How long a silent process keeps its claims, in ms. */
   readonly leaseMs: number;
   /** How often to look for sends that became due, or that another process queued, in ms. */
@@ -39,6 +41,8 @@ export interface QueueAccount {
 export interface SendQueueLoop extends Loop {
   /** Something may be due now. */
   wake(): void;
+  /** Replaces the accounts. Of an account that is gone, only what is under way is carried to its end. */
+  follow(accounts: readonly QueueAccount[]): void;
 }
 
 /** A hand-over begins only while this share of its lease is left: some time passes until the first byte. */
@@ -60,7 +64,12 @@ const ORPHANS_INTERVAL_MS = 10 * 60_000;
 const PAUSE_MS = 500;
 const MAX_PAUSE_MS = 30_000;
 
-interface AccountState extends QueueAccount {
+interface AccountState {
+  readonly id: string;
+  slots: number;
+  rate: RateLimit;
+  /** Nothing further is handed over: the account was paused or deleted. */
+  isGone: boolean;
   /** Claims that the mail server has not answered. */
   inHand: number;
   /** Answered claims that are not settled yet. */
@@ -102,8 +111,11 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
   const { leaseMs, pollMs, timers = systemTimers } = options;
   const { queue, held, settling, logger } = ports;
   const { owner } = ports.journal;
-  const accounts = options.accounts.map((account): AccountState => ({
-    ...account,
+  const toState = ({ id, slots, rate }: QueueAccount): AccountState => ({
+    id,
+    slots,
+    rate,
+    isGone: false,
     inHand: 0,
     unstored: 0,
     running: 0,
@@ -113,7 +125,8 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
     failures: 0,
     pausedUntil: 0,
     fullUntil: 0,
-  }));
+  });
+  let accounts: readonly AccountState[] = options.accounts.map(toState);
   const runs = new Map<string, Run>();
   const status = { stopping: false };
   // An earlier process may have left claims.
@@ -126,6 +139,21 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
     wakeRequested = true;
     wakeUp();
   };
+
+  function follow(next: readonly QueueAccount[]): void {
+    const before = new Map(accounts.map((account) => [account.id, account]));
+    accounts = next.map((account) => {
+      const known = before.get(account.id);
+      before.delete(account.id);
+      return known === undefined ? toState(account) : Object.assign(known, account);
+    });
+    for (const gone of before.values()) {
+      gone.isGone = true;
+      // Each gives its claim back.
+      endWaiting(gone);
+    }
+    wake();
+  }
 
   const wake = () => {
     for (const account of accounts) account.isEmpty = false;
@@ -197,8 +225,8 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
 
   /** False until many are wanted: they share the statement. */
   function takesMore(account: AccountState): boolean {
-    const { waiting, slots, unstored, isEmpty, pausedUntil, fullUntil } = account;
-    if (unstored >= MAX_UNSTORED || fullUntil > timers.now()) return false;
+    const { waiting, slots, unstored, isEmpty, isGone, pausedUntil, fullUntil } = account;
+    if (isGone || unstored >= MAX_UNSTORED || fullUntil > timers.now()) return false;
     const least = isLimited(account) ? 1 : Math.min(slots, MAX_CLAIMS);
     return wantedBy(account) >= least && waiting.length < slots && !isEmpty && pausedUntil <= timers.now();
   }
@@ -246,13 +274,13 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
   }
 
   /** The database decides; the clock can only refuse, when the database's answer took too long. */
-  async function mayBegin(claim: Claim): Promise<boolean> {
-    if (status.stopping) return false;
+  async function mayBegin(account: AccountState, claim: Claim): Promise<boolean> {
+    if (status.stopping || account.isGone) return false;
     const leaseUntil = timers.now() + leaseMs;
     if (!(await queue.begin(owner, claim, leaseMs))) return false;
     const own = runs.get(claim.claimId);
     if (own !== undefined) own.toShowSince = timers.now();
-    return !status.stopping && timers.now() < leaseUntil - leaseMs * LEASE_RESERVE;
+    return !status.stopping && !account.isGone && timers.now() < leaseUntil - leaseMs * LEASE_RESERVE;
   }
 
   async function carryOut(account: AccountState, claim: Claim): Promise<void> {
@@ -270,7 +298,10 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
     };
     try {
       const result = mayTry(account)
-        ? await handOverClaim(ports, claim, { mayBegin: () => mayBegin(claim), onAnswered: endOwnTurn })
+        ? await handOverClaim(ports, claim, {
+            mayBegin: () => mayBegin(account, claim),
+            onAnswered: endOwnTurn,
+          })
         : giveUpUntried(claim);
       if (result.kind === 'given_up') await giveUp(account, claim);
       else if (result.kind === 'ended') endOwnTurn(result.result);
@@ -287,7 +318,8 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
     if (claimsDue || takesMore(account)) goOn();
   }
 
-  const mayTry = (account: AccountState) => !status.stopping && account.pausedUntil <= timers.now();
+  const mayTry = (account: AccountState) =>
+    !status.stopping && !account.isGone && account.pausedUntil <= timers.now();
 
   function giveUpUntried(claim: Claim): HandOverResult {
     held.giveUp(claim);
@@ -328,7 +360,8 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
     logger,
     timers,
     async run() {
-      const orphans = await queue.giveUpOrphans(accounts.map(({ id }) => id));
+      const known = options.allAccountIds?.() ?? accounts.map(({ id }) => id);
+      const orphans = await queue.giveUpOrphans(known);
       if (orphans > 0) logger.warn({ orphans }, 'sends of accounts that are not configured are given up');
     },
   });
@@ -336,6 +369,7 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
   let stopped: Promise<void> | null = null;
   return {
     wake,
+    follow,
     stop() {
       status.stopping = true;
       for (const account of accounts) endWaiting(account);

@@ -15,8 +15,8 @@ export interface SentCopierPorts extends Omit<StoreCopiesPorts, 'memory' | 'now'
 }
 
 export interface SentCopierOptions {
-  /** The accounts that keep copies. */
-  readonly accountIds: readonly string[];
+  /** The accounts that keep copies now. */
+  readonly accountIds: () => readonly string[];
   /** How long a silent process keeps its claims, in ms. */
   readonly leaseMs: number;
   /** Default: those of the system. */
@@ -91,7 +91,7 @@ export function startSentCopier(ports: SentCopierPorts, options: SentCopierOptio
     logger,
     timers,
     async run() {
-      for (const accountId of await queue.dueAccounts(accountIds)) {
+      for (const accountId of await queue.dueAccounts(accountIds())) {
         if (!running.has(accountId)) begin(accountId);
       }
     },

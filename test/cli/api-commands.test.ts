@@ -434,6 +434,43 @@ describe('accounts and webhooks', () => {
     expect(JSON.parse((await run(['accounts', '--json'])).stdout)).toMatchObject({ id: 'default' });
   });
 
+  it('tries, adds, pauses, resumes and removes an account', async () => {
+    const file = path.join(folder.path, 'account.json');
+    const account = { id: 'added', from: 'Added <added@example.com>', smtp_url: world.sink.url };
+    await writeFile(file, JSON.stringify(account));
+    expect(await run(['accounts', 'check', file])).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringMatching(/^ok: account added sends by 127\.0\.0\.1:\d+, without a log-in\n$/),
+    });
+    expect((await run(['accounts', 'add', file])).stdout).toBe('added is created\n');
+    expect((await run(['accounts', 'pause', 'added'])).stdout).toBe('added is paused\n');
+    expect((await run(['accounts'])).stdout).toMatch(/^added +Added <added@example.com> .* paused$/m);
+    expect((await run(['accounts', 'resume', 'added'])).stdout).toBe('added is active\n');
+    expect((await run(['accounts', 'resync', 'added'])).exitCode).toBe(0);
+    const removed = await run(['accounts', 'remove', 'added', '--json']);
+    expect(JSON.parse(removed.stdout)).toMatchObject({ id: 'added' });
+    expect(await run(['accounts', 'remove', 'default'])).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('account_declared'),
+    });
+    await writeFile(file, JSON.stringify({ ...account, smtp_url: 'smtp://127.0.0.1:1' }));
+    expect((await run(['accounts', 'check', file])).exitCode).toBe(1);
+    await writeFile(file, '{"smtp_url": "smtp://u:a-secret@x"');
+    const unread = await run(['accounts', 'add', file]);
+    expect([unread.exitCode, unread.stderr]).toEqual([2, expect.stringContaining('the account is not JSON')]);
+    expect(unread.stderr).not.toContain('a-secret');
+  });
+
+  it.each([
+    [['nonsense'], 'the action must be one of'],
+    [['pause'], 'the id of the account is missing'],
+    [['list', 'x'], 'unexpected argument x'],
+    [['add', '/no/such/file'], "can't be read"],
+  ])('accounts %j can not be used', async (args, message) => {
+    const result = await run(['accounts', ...args]);
+    expect([result.exitCode, result.stderr]).toEqual([2, expect.stringContaining(message)]);
+  });
+
   it('lists, pauses and resumes webhooks, and shows their deliveries', async () => {
     const response = await world.service.request('/api/webhooks', {
       json: { url: `http://127.0.0.1:${await findFreePort()}/hook`, description: 'CRM' },

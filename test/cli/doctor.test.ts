@@ -11,7 +11,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { judgeClock } from '../../src/cli/doctor/check-database.ts';
 import { checkDns } from '../../src/cli/doctor/check-dns.ts';
 import { checkProgram } from '../../src/cli/doctor/check-program.ts';
-import { ok } from '../../src/cli/doctor/finding.ts';
+import { ok } from '../../src/service/finding.ts';
 import { runChecks } from '../../src/cli/doctor/run-checks.ts';
 import { createResolver } from '../../src/cli/sender-dns.ts';
 import { loadConfig } from '../../src/config/config.ts';

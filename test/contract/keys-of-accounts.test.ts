@@ -47,6 +47,7 @@ const THREAD: Expected = [404, 'thread_not_found'];
 const EMAIL: Expected = [404, 'email_not_found'];
 const VARIANT: Expected = [404, 'variant_not_found'];
 const WEBHOOK: Expected = [404, 'webhook_not_found'];
+const ACCOUNT: Expected = [404, 'account_not_found'];
 const KEY: Expected = [404, 'key_not_found'];
 const ATTACHMENT: Expected = [404, 'attachment_not_found'];
 const DRAFT: Expected = [404, 'draft_not_found'];
@@ -284,6 +285,20 @@ const CHECKS: Readonly<Record<string, ((others: Others) => readonly Check[]) | n
     ],
   ],
   listAccounts: () => [['/api/accounts', GET, 'lists']],
+  createAccount: () => [['/api/accounts', { json: { id: 'new', from: 'new@example.com' } }, REFUSED]],
+  checkAccount: () => [['/api/accounts/check', { json: { id: 'new', from: 'new@example.com' } }, REFUSED]],
+  getAccount: () => [['/api/accounts/support', GET, ACCOUNT]],
+  changeAccount: () => [
+    [
+      '/api/accounts/support',
+      { method: 'PATCH', json: { rate_per_day: 1 }, headers: { 'if-match': '"1"' } },
+      ACCOUNT,
+    ],
+  ],
+  deleteAccount: () => [['/api/accounts/support', { method: 'DELETE' }, ACCOUNT]],
+  pauseAccount: () => [['/api/accounts/support/pause', POST, ACCOUNT]],
+  resumeAccount: () => [['/api/accounts/support/resume', POST, ACCOUNT]],
+  resyncAccount: () => [['/api/accounts/support/resync', POST, ACCOUNT]],
   listQuarantine: () => [
     ['/api/quarantine', GET, 'lists'],
     ['/api/quarantine?account_id=support', GET, UNKNOWN],

@@ -22,6 +22,7 @@ const RUNS = runs(300);
 const STEPS = 300;
 const MAX_HEALING_STEPS = 5_000;
 const LEASE_MS = 300;
+const accountsOf = (settings: string) => ACCOUNTS.map((id) => ({ id, since: null, settings }));
 const ACCOUNTS = ['one', 'two', 'three'] as const;
 
 interface Running {
@@ -80,7 +81,7 @@ class MailboxWorld {
     } as unknown as MailboxReaderPorts;
     const reader = startMailboxReader(ports, {
       owner: name,
-      accounts: ACCOUNTS.map((id) => ({ id, since: null })),
+      accounts: accountsOf('first'),
       leaseMs: LEASE_MS,
       pollMs: 50,
       timers: process.timers,
@@ -97,6 +98,8 @@ class MailboxWorld {
       () => nodes.get(name)?.reader.wake(account.id),
       // Acts as the watch of the process.
       () => nodes.get(name)?.reader.look(),
+      () => nodes.get(name)?.reader.follow(accountsOf(String(world.now))),
+      () => this.#drop(name, account.id),
       () => void (account.mails += 1),
       () => void (account.mails += 1),
       () =>
@@ -110,6 +113,13 @@ class MailboxWorld {
         ),
     ];
     world.pick(disturbances)();
+  }
+
+  /** One process is no longer to read the account, and is to read it again later, by other settings. */
+  #drop(name: Parameters<typeof this.nodes.get>[0], accountId: string): void {
+    const node = this.nodes.get(name);
+    node?.reader.follow(accountsOf('first').filter(({ id }) => id !== accountId));
+    node?.process.timers.after(LEASE_MS / 2, () => node.reader.follow(accountsOf('second')));
   }
 
   unfinished(): string | null {

@@ -24,6 +24,7 @@ const MAX_HEALING_STEPS = 6_000;
 /** A few polls long, so that leases run out all the time. */
 const LEASE_MS = 60;
 const POLL_MS = 10;
+const ACCOUNT = { id: 'default', slots: 2, rate: { perMinute: null, perDay: null } };
 const FINAL = new Set(['sent', 'failed', 'unknown', 'cancelled']);
 
 interface Node {
@@ -70,9 +71,8 @@ class QueueWorld {
       transportOf: () => this.#transport(process),
       logger: silentLogger,
     };
-    const rate = { perMinute: null, perDay: null };
     const loop = startSendQueue(ports, {
-      accounts: [{ id: 'default', slots: 2, rate }],
+      accounts: [ACCOUNT],
       leaseMs: LEASE_MS,
       pollMs: POLL_MS,
       timers: process.timers,
@@ -93,8 +93,16 @@ class QueueWorld {
       () => database.cancel(email),
       () => database.retry(email),
       () => database.resolve(email, world.pick(['sent', 'failed'])),
+      () => this.#pause(name),
     ];
     world.pick(disturbances)();
+  }
+
+  /** The account is paused at one process, and resumed there later. */
+  #pause(name: Parameters<typeof this.nodes.get>[0]): void {
+    const node = this.nodes.get(name);
+    node?.loop.follow([]);
+    node?.process.timers.after(LEASE_MS / 2, () => node.loop.follow([ACCOUNT]));
   }
 
   faults(): readonly string[] {

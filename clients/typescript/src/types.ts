@@ -93,6 +93,12 @@ export type RetentionConfirmation = Input<Schemas['RetentionConfirmation']>;
 export type Clock = Schemas['Clock'];
 export type DeletedEmails = Schemas['DeletedEmails'];
 export type DeletedWebhook = Schemas['DeletedWebhook'];
+export type DeletedAccount = Schemas['DeletedAccount'];
+export type AccountCheck = Schemas['AccountCheck'];
+export type AccountSettings = Schemas['AccountSettings'];
+export type AccountRequest = Input<Schemas['CreateAccountRequest']>;
+export type AccountChange = Input<Schemas['ChangeAccountRequest']>;
+export type AccountCreation = Filter<'createAccount'>;
 
 export type ThreadFilter = Filter<'listThreads'>;
 export type EmailFilter = Filter<'listEmails'>;

@@ -51,7 +51,7 @@ import { registerEmailRoutes } from './emails/emails.ts';
 import { registerMcpRoutes, type McpHandler } from './mcp/mcp.ts';
 import { registerSafeHtmlRoutes } from './emails/safe-html.ts';
 import { registerSignedImageRoutes } from './emails/signed-images.ts';
-import { ownSenders } from '../../core/address/sender-warnings.ts';
+import { ownSenders, type OwnSenders } from '../../core/address/sender-warnings.ts';
 import { registerHealthRoutes } from './health/health.ts';
 import { NO_SESSIONS, registerOpenSessionRoute, registerSessionRoutes } from './sessions/sessions.ts';
 import { registerPage } from './page/page.ts';
@@ -118,7 +118,7 @@ export interface HttpAppOptions {
   readonly trustedProxies?: readonly string[];
   readonly clock: Clock;
   /** Names and addresses of the accounts, which others may imitate; default: none. */
-  readonly accountSenders?: readonly { readonly name: string; readonly address: string }[];
+  readonly ownSenders?: OwnSenders;
   /** Names of hosts under which browsers reach the service, beside those of this machine; default: any. */
   readonly hosts?: readonly string[];
   /** Default: HTTP without TLS. */
@@ -180,7 +180,7 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
     lingering,
     logger,
     clock,
-    ownSenders: ownSenders(options.accountSenders ?? []),
+    ownSenders: options.ownSenders ?? ownSenders([]),
     isDraining: () => shutdown.isDraining,
     stopping: shutdown.stopping,
     ...emailsResponse,

@@ -3,7 +3,8 @@
  * contains them.
  */
 import { readFile } from 'node:fs/promises';
-import { MailboxError, type MailboxSource } from '../../app/mailboxes/mailbox-ports.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { MailboxError, type MailboxInfo, type MailboxSource } from '../../app/mailboxes/mailbox-ports.ts';
 import { endOfCertificates } from '../../app/base/peer-certificate.ts';
 import { MIN_TLS_VERSION } from '../../app/base/tls.ts';
 import { TokenError, type AccessTokens } from '../../app/accounts/token-ports.ts';
@@ -24,24 +25,34 @@ interface KnownAccount extends ImapAccount {
   readonly suspects: SuspectUids;
 }
 
+export interface ImapSource extends MailboxSource, SentMailboxes {
+  /** Replaces the accounts; connections that are open stay. */
+  follow(accounts: readonly ImapAccount[]): void;
+}
+
 /** @param tokens for accounts without a password */
-export function createImapSource(
-  accounts: readonly ImapAccount[],
-  tokens: AccessTokens,
-): MailboxSource & SentMailboxes {
-  const byId = new Map(
-    accounts.map((account): [string, KnownAccount] => [
-      account.id,
-      { ...account, suspects: new SuspectUids() },
-    ]),
-  );
+export function createImapSource(accounts: readonly ImapAccount[], tokens: AccessTokens): ImapSource {
+  const byId = new Map<string, KnownAccount>();
+  function follow(next: readonly ImapAccount[]): void {
+    const before = new Map(byId);
+    byId.clear();
+    for (const account of next) {
+      const { suspects = new SuspectUids(), ...known } = before.get(account.id) ?? {};
+      const isSame = isDeepStrictEqual(known, account);
+      byId.set(account.id, { ...account, suspects: isSame ? suspects : new SuspectUids() });
+    }
+  }
+  follow(accounts);
   function find(accountId: string): KnownAccount {
     const account = byId.get(accountId);
     if (account === undefined) throw new Error(`account ${accountId} has no mailbox to read`);
     return account;
   }
   return {
-    accountIds: [...byId.keys()],
+    follow,
+    get accountIds() {
+      return [...byId.keys()];
+    },
     async connect(accountId, signal) {
       const account = find(accountId);
       return createSession(await connect(account, tokens, signal), account);
@@ -67,16 +78,23 @@ export function createImapSource(
   };
 }
 
-/** Logs in and out again. Returns when the first certificate of the server's chain expires; null without TLS. Throws `MailboxError`. */
+/**
+ * Logs in, lists the mailboxes and logs out again. Also returns when the first certificate of the server's chain expires; null without TLS.
+ * Throws `MailboxError`.
+ */
 export async function inspectMailboxServer(
   account: ImapAccount,
   tokens: AccessTokens,
   signal: AbortSignal,
-): Promise<{ readonly certificateEnds: Date | null }> {
-  const connection = await connect({ ...account, suspects: new SuspectUids() }, tokens, signal);
-  const certificateEnds = endOfCertificates((connection.client as unknown as { socket?: unknown }).socket);
-  await connection.close();
-  return { certificateEnds };
+): Promise<{ readonly certificateEnds: Date | null; readonly mailboxes: readonly MailboxInfo[] }> {
+  const known = { ...account, suspects: new SuspectUids() };
+  const connection = await connect(known, tokens, signal);
+  try {
+    const certificateEnds = endOfCertificates((connection.client as unknown as { socket?: unknown }).socket);
+    return { certificateEnds, mailboxes: await createSession(connection, known).listMailboxes() };
+  } finally {
+    await connection.close();
+  }
 }
 
 function connect(account: KnownAccount, tokens: AccessTokens, signal: AbortSignal): Promise<ImapConnection> {

@@ -24,18 +24,18 @@ export interface AddressUseCases {
 export const ownAddressesOf = (accounts: Iterable<Pick<Account, 'from'>>): ReadonlySet<string> =>
   new Set([...accounts].map(({ from }) => normaliseAddress(addrSpec(from))));
 
-/** @param accounts those of the configuration: nothing can be sent from any other */
+/** @param accounts those of this process: nothing can be sent from any other */
 export function createAddresses(
   known: KnownAddresses,
   accounts: ReadonlyMap<string, Pick<Account, 'from'>>,
 ): AddressUseCases {
-  const ownAddresses = [...ownAddressesOf(accounts.values())];
   return {
     async completeAddresses({ q, limit, ...filter }) {
       const words = q === null ? [] : typedAddress(q);
       // Only punctuation was typed: no address begins with it.
       if (q !== null && words.length === 0) return [];
       const accountIds = accountIdsOf(filter) ?? [...accounts.keys()];
+      const ownAddresses = [...ownAddressesOf(accounts.values())];
       return known.complete({ accountIds, words, ownAddresses, limit });
     },
   };

@@ -39,4 +39,6 @@ export interface Account {
   readonly keepsSentCopies?: boolean;
   /** Default: this service does not sign its mail. */
   readonly dkim?: DkimSigning;
+  /** Why nothing is sent: an operator paused it, or its settings can't be used here. Default: it sends. */
+  readonly halt?: 'paused' | 'unavailable';
 }

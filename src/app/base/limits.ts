@@ -40,3 +40,6 @@ export const ATTACHMENTS_IN_MEMORY_MAX_BYTES = 1024 * 1024;
 
 /** A message handed over by a mail server is held in memory up to this size, in bytes; larger ones go into the spool. */
 export const DELIVERY_IN_MEMORY_MAX_BYTES = 256 * 1024;
+
+/** Accounts that are managed by the API: each may have connections in every process, and all are read at each change. */
+export const MAX_ACCOUNTS = 1000;

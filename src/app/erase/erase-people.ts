@@ -26,7 +26,7 @@ export interface PersonRequest {
 
 export interface ErasureRequestPorts {
   readonly erasures: Pick<ErasureStore, 'request' | 'read' | 'check'>;
-  readonly accounts: Iterable<Account>;
+  readonly accounts: ReadonlyMap<string, Account>;
   readonly ids: IdSource;
   /** Starts it soon. */
   readonly wake: () => void;
@@ -42,13 +42,12 @@ export interface ErasureUseCases {
 }
 
 export function createErasures({ erasures, accounts, ids, wake }: ErasureRequestPorts): ErasureUseCases {
-  const ownAddresses = [...accounts].map(({ from }) => addrSpec(from).toLowerCase());
-
   function toRequest({ address, customerId, requestedBy }: PersonRequest): ErasureRequest {
     if ((address === null) === (customerId === null)) {
       throw invalidRequest('exactly_one_of', { field: 'address, customer_id' });
     }
     const key = address === null ? null : readKey(address);
+    const ownAddresses = [...accounts.values()].map(({ from }) => addrSpec(from).toLowerCase());
     if (key !== null && ownAddresses.includes(key)) throw new ServiceError('own_address');
     return { id: ids.uuid(), requestedBy, address: key, customerId, ownAddresses };
   }

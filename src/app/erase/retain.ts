@@ -13,7 +13,8 @@ import type { DueThreads, Retention, RetentionRule, RetentionStore } from './ret
 
 export interface RetentionPorts extends Pick<DeleteEmailsPorts, 'deleteFiles' | 'requireCertainty'> {
   readonly retention: RetentionStore;
-  readonly rules: readonly RetentionRule[];
+  /** Those of the accounts now. */
+  readonly rules: () => readonly RetentionRule[];
   readonly logger: Logger;
 }
 
@@ -36,7 +37,7 @@ export async function deleteQuietThreads(
   signal: AbortSignal,
 ): Promise<readonly DueThreads[] | null> {
   const { retention, rules, logger } = ports;
-  for (const rule of rules) {
+  for (const rule of rules()) {
     const total = { threads: 0, emails: 0 };
     const isHeld = await deleteUnder(ports, rule, total, signal);
     if (total.threads > 0) logger.info({ ...rule, ...total }, 'threads were deleted by retention');
@@ -101,7 +102,7 @@ export async function countDue({
   rules,
 }: Pick<RetentionPorts, 'retention' | 'rules'>): Promise<readonly DueThreads[]> {
   const due: DueThreads[] = [];
-  for (const rule of rules) due.push(await retention.countQuiet(rule));
+  for (const rule of rules()) due.push(await retention.countQuiet(rule));
   return due;
 }
 

@@ -84,4 +84,6 @@ export interface MailboxStatusStore {
   listQuarantine(query: QuarantineQuery): Promise<readonly QuarantinedMessage[]>;
   /** Has it tried now, and its delays begin anew; returns it, or null when nothing with that id is set aside. */
   retryQuarantined(id: string): Promise<QuarantinedMessage | null>;
+  /** Has every mailbox of the account compared with its server again, by a new connection. */
+  resync(accountId: string): Promise<void>;
 }

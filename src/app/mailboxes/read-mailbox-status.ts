@@ -2,6 +2,8 @@
 import { ServiceError } from '../../core/errors.ts';
 import type { Address } from '../../core/address/address.ts';
 import type { AccountFilter } from '../base/account-filter.ts';
+import type { OpenSettings } from '../accounts/account-fields.ts';
+import type { AccountFacts } from '../accounts/account-ports.ts';
 import { PLACE_CURSOR, readPage, type PageRequest } from '../base/paging.ts';
 import type { MailboxSource } from './mailbox-ports.ts';
 import type {
@@ -12,7 +14,18 @@ import type {
 } from './mailbox-status-ports.ts';
 import type { Account } from '../base/basics.ts';
 
+export const ACCOUNT_STATES = ['active', 'paused', 'unavailable', 'removed'] as const;
+
 export interface AccountStatus extends ReadingStatus {
+  /** `unavailable`: it can't be used here; `removed`: it is not known here, or was deleted. */
+  readonly state: (typeof ACCOUNT_STATES)[number];
+  /** It is of the configuration of this process. */
+  readonly isDeclared: boolean;
+  /** Counts the changes; 1 when it is not stored. */
+  readonly version: number;
+  readonly pausedAt: Date | null;
+  /** null: it is not known here. */
+  readonly settings: OpenSettings | null;
   /** null: this process does not know the account. */
   readonly from: Address | null;
   /** This process is configured to read its mailboxes. */
@@ -34,9 +47,8 @@ export interface SentCopiesStatus extends Omit<SentCopyCounts, 'accountId'> {
 
 export interface MailboxStatusPorts {
   readonly status: MailboxStatusStore;
-  readonly source: Pick<MailboxSource, 'accountIds' | 'warningOf'>;
-  /** For each account, whether its sent mail is put into its Sent mailbox, according to this configuration. */
-  readonly sentCopies: ReadonlyMap<string, Pick<SentCopiesStatus, 'areKept' | 'note'>>;
+  readonly source: Pick<MailboxSource, 'warningOf'>;
+  readonly known: ReadonlyMap<string, AccountFacts>;
   readonly accounts: ReadonlyMap<string, Account>;
   /** Identifies this process among those that share the database. */
   readonly instanceId: string;
@@ -49,34 +61,64 @@ export type Mailboxes = ReturnType<typeof createMailboxStatus>;
 export function createMailboxStatus({
   status,
   source,
-  sentCopies,
+  known,
   accounts,
   instanceId,
   wake,
 }: MailboxStatusPorts) {
-  const reads = new Set(source.accountIds);
-  return {
-    /** Every account that is configured here or read by another process, with the state of its mailboxes. */
-    async accounts(): Promise<readonly AccountStatus[]> {
-      const [found, counted] = await Promise.all([status.readStatus(), status.countSentCopies()]);
-      const readings = new Map(found.map((reading) => [reading.accountId, reading]));
-      const copies = new Map(counted.map((counts) => [counts.accountId, counts]));
-      // Accounts of other processes, or of an earlier configuration, come last.
-      const ids = new Set([...accounts.keys(), ...readings.keys(), ...copies.keys()]);
-      return [...ids].map((id): AccountStatus => ({
+  /** Every account that is known here or read by another process, with the state of its mailboxes. */
+  async function readAll(): Promise<readonly AccountStatus[]> {
+    const [found, counted] = await Promise.all([status.readStatus(), status.countSentCopies()]);
+    const readings = new Map(found.map((reading) => [reading.accountId, reading]));
+    const copies = new Map(counted.map((counts) => [counts.accountId, counts]));
+    // Accounts of other processes, of an earlier configuration, and deleted ones come last.
+    const ids = new Set([...known.keys(), ...readings.keys(), ...copies.keys()]);
+    return [...ids].map((id): AccountStatus => {
+      const facts = known.get(id);
+      const state = stateOf(facts);
+      const hasMailbox = state === 'active' && facts?.open.imap_server !== null;
+      return {
         ...(readings.get(id) ?? neverRead(id)),
+        state,
+        isDeclared: facts?.isDeclared ?? false,
+        version: facts?.version ?? 1,
+        pausedAt: facts?.pausedAt ?? null,
+        settings: facts?.open ?? null,
         from: accounts.get(id)?.from ?? null,
-        hasMailbox: reads.has(id),
+        hasMailbox,
         isOwnedHere: readings.get(id)?.owner === instanceId,
         sentCopies: {
-          areKept: sentCopies.get(id)?.areKept ?? false,
-          note: sentCopies.get(id)?.note ?? null,
+          areKept: facts?.sentCopies.areKept ?? false,
+          note: facts?.sentCopies.note ?? null,
           pending: copies.get(id)?.pending ?? 0,
           failed: copies.get(id)?.failed ?? 0,
           lastError: copies.get(id)?.lastError ?? null,
         },
-        warning: reads.has(id) ? source.warningOf(id) : null,
-      }));
+        warning: facts?.problem ?? (hasMailbox ? source.warningOf(id) : null),
+      };
+    });
+  }
+
+  async function readOne(id: string): Promise<AccountStatus> {
+    const account = (await readAll()).find(({ accountId }) => accountId === id);
+    // Of a deleted account, only how far its mailboxes were read is left.
+    if (account === undefined || (account.state === 'removed' && account.owner === null))
+      throw new ServiceError('account_not_found');
+    return account;
+  }
+
+  return {
+    accounts: readAll,
+
+    /** Throws `account_not_found`. */
+    account: readOne,
+
+    /** Has everything in the mailboxes of an account compared again. Throws `account_not_found`. */
+    async resync(id: string): Promise<AccountStatus> {
+      await readOne(id);
+      await status.resync(id);
+      wake(id);
+      return readOne(id);
     },
 
     /** Messages of mailboxes that are set aside, the newest first. Throws `invalid_cursor`. */
@@ -98,6 +140,12 @@ export function createMailboxStatus({
       return message;
     },
   };
+}
+
+function stateOf(facts: AccountFacts | undefined): AccountStatus['state'] {
+  if (facts === undefined) return 'removed';
+  if (facts.problem !== null) return 'unavailable';
+  return facts.pausedAt === null ? 'active' : 'paused';
 }
 
 function neverRead(accountId: string): ReadingStatus {

@@ -32,7 +32,7 @@ import { fillIn, refuseLongSubject } from './fill-in.ts';
 import { readAdditions, readInReplyTo } from './read-additions.ts';
 import { markInlineImages } from './inline-images.ts';
 import { takeReferences, type FileFinder } from './take-references.ts';
-import { readQueuePlace, readSendAt } from './queue-request.ts';
+import { asksForQueue, readQueuePlace, readSendAt } from './queue-request.ts';
 import type { OutboundStore } from './outbound-ports.ts';
 import type { RetryPolicy } from './queue-ports.ts';
 import { refuseLoop, type LoopGuardPorts } from './refuse-loop.ts';
@@ -121,6 +121,7 @@ export async function prepareSend(
     placement: { rule: placement.rule, matchedMessageId: placement.matchedMessageId },
   };
   const account = accountOf(ports, placement.accountId);
+  refuseHalted(account, before !== null || asksForQueue(asked));
   // The template can be filled in only once the account is known.
   const request = asked.template === null ? asked : await fillIn(ports.fillTemplate, asked, account.id);
   const exchangeWith = automaticExchange({
@@ -341,6 +342,13 @@ function accountOf(ports: PrepareSendPorts, accountId: string): Account {
   const account = ports.accounts.get(accountId);
   if (account === undefined) throw new ServiceError('unknown_account', { values: { value: accountId } });
   return account;
+}
+
+/** A paused account's queue waits, but no caller does. What can't be used here may lack its DKIM key: it would go out unsigned. */
+function refuseHalted({ id, halt }: Account, isQueued: boolean): void {
+  const values = { value: id };
+  if (halt === 'unavailable') throw new ServiceError('account_unavailable', { values });
+  if (halt === 'paused' && !isQueued) throw new ServiceError('account_paused', { values });
 }
 
 /** For programs that show no HTML; null when there is no text, or so much that it would only enlarge the message. */

@@ -202,6 +202,8 @@ const RotateBody = {
 } as const;
 
 const params = { id: { ...Uuid, description: 'The webhook.' } } as const;
+/** The document contains an answer that is the same everywhere once. */
+const ANSWER = 'The webhook as it is now.';
 const tag = 'Webhooks';
 
 interface Deps {
@@ -300,7 +302,7 @@ export const webhookOperations = [
     summary: 'Read one webhook',
     description: 'Settings, position in the feed, and why it is paused.',
     params,
-    answer: 'The webhook.',
+    answer: ANSWER,
     output: Webhook,
     run: async (_caller, { id }, { webhooks }) => toShown(await webhooks.read(id)),
   }),
@@ -328,7 +330,7 @@ export const webhookOperations = [
     params,
     body: ChangeBody,
     maxBodyBytes: MAX_WEBHOOK_BYTES,
-    answer: 'As it is now.',
+    answer: ANSWER,
     output: Webhook,
     errors: [...SETTING_ERRORS, 'webhook_not_found', 'webhook_secret_unreadable'],
     act: {
@@ -399,7 +401,7 @@ export const webhookOperations = [
       'Continues where the webhook stopped and retries waiting events at once. 410 when events that were not posted are no ' +
       'longer kept: choose a position by replay. Needs no body; a body with fields is refused.',
     params,
-    answer: 'Active.',
+    answer: ANSWER,
     output: Webhook,
     errors: ['events_expired'],
     act: {
@@ -424,7 +426,7 @@ export const webhookOperations = [
       '`since`. A paused webhook stays paused.',
     params,
     body: ReplayBody,
-    answer: 'Moved.',
+    answer: ANSWER,
     output: Webhook,
     errors: ['events_expired'],
     act: {

@@ -1,9 +1,14 @@
-/** `email-worker accounts`: lists the accounts, and how far their mailboxes have been read. */
+/** `email-worker accounts`: lists the accounts, and how far their mailboxes have been read; changes those that the API manages. */
+import { formatSeconds } from '../../core/durations.ts';
 import { shownMailbox } from '../../core/address/shown-mailbox.ts';
-import { path } from '../../adapters/mcp/api-call.ts';
-import { defineCommand } from '../command.ts';
+import { path, type ApiRequest } from '../../adapters/mcp/api-call.ts';
+import { createAccountStore } from '../../adapters/postgres/accounts/account-store.ts';
+import { rotateSecrets } from '../../service/account-sealer.ts';
+import { defineCommand, UsageError, type CommandResult } from '../command.ts';
+import { printable, type Output } from '../output.ts';
 import type { Column } from '../table.ts';
-import { formatSeconds, printListing, type AddressJson } from './format.ts';
+import { BoundedInput } from './bounded-input.ts';
+import { formatCount, printJson, printListing, type AddressJson } from './format.ts';
 import { API_OPTIONS, openApi } from './service-api.ts';
 
 interface FailureJson {
@@ -19,6 +24,7 @@ interface MailboxJson {
 
 interface AccountJson {
   readonly id: string;
+  readonly state: 'active' | 'paused' | 'unavailable' | 'removed';
   readonly from_address: AddressJson | null;
   readonly has_mailbox: boolean;
   readonly warning: string | null;
@@ -41,6 +47,7 @@ function whatIsWrong(account: AccountJson): string | null {
   const { last_error: error, warning, sent_copies: copies } = account;
   const ofMailbox = read(account).find((mailbox) => mailbox.last_error !== null)?.last_error;
   return (
+    (account.state === 'paused' ? 'paused' : null) ??
     error?.reason ??
     ofMailbox?.reason ??
     warning ??
@@ -78,33 +85,130 @@ const COLUMNS: readonly Column<AccountJson>[] = [
   },
 ];
 
+interface CheckJson {
+  readonly ok: boolean;
+  readonly findings: readonly {
+    readonly grade: string;
+    readonly text: string;
+    readonly advice: string | null;
+  }[];
+}
+
+/** The actions whose argument is a file. */
+const TAKES_FILE: ReadonlySet<string> = new Set(['check', 'add']);
+const ACTIONS = ['list', 'check', 'add', 'pause', 'resume', 'resync', 'remove', 'rotate-secrets'] as const;
+/** Far more than an account with its keys has. */
+const MAX_INPUT_BYTES = 1024 * 1024;
+
 export const accountsCommand = defineCommand({
   name: 'accounts',
-  summary: 'Lists accounts and the progress of their mailboxes.',
+  summary: 'Lists accounts and the progress of their mailboxes; adds, pauses, resumes and removes accounts.',
   description:
-    'READ is the time since the least recently read mailbox was read, TO READ the number of messages still to be recorded, SET ' +
-    'ASIDE the number of quarantined messages. Needs a running service.',
-  arguments: [],
+    '`list`, the default: READ is the time since the least recently read mailbox was read, TO READ the number of messages still ' +
+    'to be recorded, SET ASIDE the number of quarantined messages. `add` takes the fields of ACCOUNTS_FILE as a JSON object; ' +
+    '`${NAME}` is not replaced. `check` tries the servers of such an object, and keeps nothing. Accounts of the configuration are only listed. All of these need a running service.\n\n' +
+    '`rotate-secrets` seals the secrets of accounts with the first key of SECRETS_KEY, or with a new one in the data folder. With ' +
+    'SECRETS_KEY, restart all processes with the new and the old key first, and without the old one afterwards.',
+  arguments: [
+    {
+      name: 'action',
+      meaning:
+        '`list`, `check`, `add`, `pause`, `resume`, `resync`, `remove` or `rotate-secrets`. Default: `list`.',
+      required: false,
+      repeated: false,
+      completes: ACTIONS,
+    },
+    {
+      name: 'id',
+      meaning: 'Id of the account; for `check` and `add` a JSON file, by default standard input.',
+      required: false,
+      repeated: false,
+      completes: 'files',
+    },
+  ],
   options: API_OPTIONS,
   examples: [
     { line: 'accounts', meaning: 'Lists all accounts.' },
+    { line: 'accounts add sales.json', meaning: 'Creates an account from a file.' },
     {
       line: "accounts --json | jq 'select(.last_error != null) | .id'",
       meaning: 'Prints the ids of failing accounts.',
     },
   ],
-  async run({ url, json = false }, _positionals, context) {
+  async run({ url, json = false }, [action = 'list', id], context) {
+    const { output } = context;
+    if (!ACTIONS.some((known) => known === action))
+      throw new UsageError(`the action must be one of ${ACTIONS.join(', ')}`);
+    if (action === 'list' || action === 'rotate-secrets') {
+      if (id !== undefined) throw new UsageError(`unexpected argument ${id}`);
+    } else if (!TAKES_FILE.has(action) && id === undefined)
+      throw new UsageError('the id of the account is missing; accounts list shows it');
+    if (action === 'rotate-secrets') {
+      const { pool } = await context.open();
+      const accounts = await rotateSecrets(context.config, createAccountStore(pool));
+      output.print(
+        `${formatCount(accounts, 'account')} ${accounts === 1 ? 'is' : 'are'} sealed with the new key`,
+      );
+      return 'done';
+    }
+    const body = TAKES_FILE.has(action) ? await readAccount(id) : undefined;
     const api = await openApi(url, context);
-    const { accounts } = await api.ask<{ readonly accounts: readonly AccountJson[] }>({
-      method: 'GET',
-      path: path('api', 'accounts'),
-    });
-    printListing(context.output, {
-      rows: accounts,
-      columns: COLUMNS,
-      none: 'there are no accounts',
-      asJson: json,
-    });
+    if (action === 'list') {
+      const { accounts } = await api.ask<{ readonly accounts: readonly AccountJson[] }>({
+        method: 'GET',
+        path: path('api', 'accounts'),
+      });
+      printListing(output, { rows: accounts, columns: COLUMNS, none: 'there are no accounts', asJson: json });
+      return 'done';
+    }
+    if (action === 'check')
+      return printCheck(output, await api.ask<CheckJson>(requestOf(action, '', body)), json);
+    const account = await api.ask<Pick<AccountJson, 'id'>>(requestOf(action, id ?? '', body));
+    if (json) printJson(output, account);
+    else output.print(`${account.id} is ${DONE[action] ?? action}`);
     return 'done';
   },
 });
+
+/** What worked, and what did not, with advice. */
+function printCheck(output: Output, check: CheckJson, asJson: boolean): CommandResult {
+  if (asJson) printJson(output, check);
+  else
+    for (const { grade, text, advice } of check.findings)
+      output.print(printable(`${grade}: ${text}${advice === null ? '' : `. ${advice}`}`));
+  return check.ok ? 'done' : 'failed';
+}
+
+/** Action → what became of the account. */
+const DONE: Readonly<Record<string, string>> = {
+  add: 'created',
+  pause: 'paused',
+  resume: 'active',
+  resync: 'compared with its mailboxes again',
+  remove: 'deleted; its mail stays',
+};
+
+function requestOf(action: string, id: string, body: object | undefined): ApiRequest {
+  if (body !== undefined) {
+    const place = action === 'check' ? ['check'] : [];
+    return { method: 'POST', path: path('api', 'accounts', ...place), body };
+  }
+  if (action === 'remove') return { method: 'DELETE', path: path('api', 'accounts', id) };
+  return { method: 'POST', path: path('api', 'accounts', id, action) };
+}
+
+/** Throws UsageError, which never quotes the text: it has passwords. */
+async function readAccount(file: string | undefined): Promise<object> {
+  const input = new BoundedInput(MAX_INPUT_BYTES, 'an account');
+  const text =
+    file === undefined ? await input.readStandardInput() : (await input.readFile(file)).toString('utf8');
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new UsageError('the account is not JSON');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new UsageError('the account must be one JSON object');
+  return value;
+}

@@ -2,6 +2,7 @@
 import { printable, type Output } from '../output.ts';
 import { formatColumns, type Column } from '../table.ts';
 import { UsageError } from '../command.ts';
+import { formatSeconds } from '../../core/durations.ts';
 
 export interface AddressJson {
   readonly name: string;
@@ -16,13 +17,6 @@ export function formatCount(count: number, noun: string): string {
 /** To the minute, in UTC: `2026-01-31 12:00`. */
 export function formatMoment(timestamp: string): string {
   return timestamp.slice(0, 16).replace('T', ' ');
-}
-
-/** In the unit that gives a short number. */
-export function formatSeconds(seconds: number): string {
-  if (seconds < 120) return `${Math.round(seconds)} s`;
-  if (seconds < 2 * 3600) return `${Math.round(seconds / 60)} min`;
-  return seconds < 48 * 3600 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} d`;
 }
 
 /** The time until then: `in 5 min`, or `now` when it has passed. */

@@ -1,10 +1,10 @@
 /** `email-worker send`: sends an email, or saves a draft, through the running service. */
 import { randomUUID } from 'node:crypto';
-import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { path as apiPath } from '../../adapters/mcp/api-call.ts';
 import { defineCommand, UsageError, type CommandContext, type CommandResult } from '../command.ts';
 import { parseUuid } from '../values.ts';
+import { BoundedInput } from './bounded-input.ts';
 import { contentTypeOf } from './content-types.ts';
 import { printJson } from './format.ts';
 import { API_OPTIONS, ApiError, openApi, type ServiceApi } from './service-api.ts';
@@ -99,9 +99,9 @@ export const sendCommand = defineCommand({
     if (dryRun && (draft || key !== undefined))
       throw new UsageError('--dry-run goes with neither --draft nor --idempotency-key');
     const thread = values.thread === undefined ? undefined : parseUuid('--thread', values.thread);
-    const input = new BoundedInput();
+    const input = new BoundedInput(MAX_INPUT_BYTES, 'text and files');
     const html = values.html === undefined ? undefined : (await input.readFile(values.html)).toString('utf8');
-    const text = values.text ?? (html === undefined ? await input.readStandardInput(context) : undefined);
+    const text = values.text ?? (html === undefined ? await readText(input, context) : undefined);
     const attachments: object[] = [];
     for (const file of values.attach ?? []) {
       attachments.push({
@@ -186,45 +186,10 @@ const given = (name: string, value: string | undefined): object =>
 const listed = (name: string, values: readonly string[] = []): object =>
   values.length === 0 ? {} : { [name]: values.length === 1 ? values[0] : values };
 
-/** The content that is read for one email. Throws UsageError when the content can't be read or is too large. */
-class BoundedInput {
-  #left = MAX_INPUT_BYTES;
-
-  async readFile(file: string): Promise<Buffer> {
-    try {
-      const handle = await open(file, 'r');
-      try {
-        return await this.#collect(handle.createReadStream({ autoClose: false }), file);
-      } finally {
-        await handle.close();
-      }
-    } catch (error) {
-      if (error instanceof UsageError) throw error;
-      throw new UsageError(
-        `${file} can't be read: ${error instanceof Error ? error.message : String(error)}`,
-      );
-    }
-  }
-
-  async readStandardInput({ output }: CommandContext): Promise<string> {
-    if (process.stdin.isTTY) output.note('the text, then Ctrl-D:');
-    const text = (await this.#collect(process.stdin, 'standard input')).toString('utf8');
-    if (text.trim() === '')
-      throw new UsageError('there is no text: give --text or --html, or write to standard input');
-    return text;
-  }
-
-  async #collect(source: AsyncIterable<Buffer>, name: string): Promise<Buffer> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of source) {
-      this.#left -= chunk.length;
-      if (this.#left < 0) {
-        throw new UsageError(
-          `${name} is too large: text and files may have ${MAX_INPUT_BYTES / 1024 / 1024} MiB`,
-        );
-      }
-      chunks.push(chunk);
-    }
-    return Buffer.concat(chunks);
-  }
+async function readText(input: BoundedInput, { output }: CommandContext): Promise<string> {
+  if (process.stdin.isTTY) output.note('the text, then Ctrl-D:');
+  const text = await input.readStandardInput();
+  if (text.trim() === '')
+    throw new UsageError('there is no text: give --text or --html, or write to standard input');
+  return text;
 }

@@ -11,7 +11,7 @@ import type { Config } from '../../config/config.ts';
 import { checkConfigured } from '../../service/open-certificates.ts';
 import type { CommandContext } from '../command.ts';
 import { UsageError } from '../command.ts';
-import { formatError } from '../command-logger.ts';
+import { formatError } from '../../core/causes.ts';
 import { parseUrl } from '../values.ts';
 
 /** Options of the commands that call the service through `openApi`. */

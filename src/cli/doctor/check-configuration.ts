@@ -3,7 +3,7 @@ import { fileVariableOf } from '../../config/variable.ts';
 import { VARIABLES, type Config } from '../../config/config.ts';
 import { isLoopback } from '../../core/server-url.ts';
 import { findReadableFiles } from '../../service/exposure.ts';
-import { ok, problem, warning, type Check, type Finding } from './finding.ts';
+import { ok, problem, warning, type Check, type Finding } from '../../service/finding.ts';
 import { findMisspelt } from './misspelt.ts';
 
 /** A secret with fewer different characters is soon guessed. */

@@ -6,8 +6,9 @@ import { LmdbJournal } from '../../adapters/journal/lmdb-journal.ts';
 import { createSpool } from '../../adapters/journal/spool.ts';
 import type { Logger } from '../../app/base/basics.ts';
 import type { Config } from '../../config/config.ts';
-import { formatBytes, formatCount, formatSeconds } from '../api/format.ts';
-import { ok, problem, warning, type Check, type Finding } from './finding.ts';
+import { formatSeconds } from '../../core/durations.ts';
+import { formatBytes, formatCount } from '../api/format.ts';
+import { ok, problem, warning, type Check, type Finding } from '../../service/finding.ts';
 import type { PatientData } from './patient-data.ts';
 
 const GB = 1_000_000_000;

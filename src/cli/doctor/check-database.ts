@@ -4,7 +4,7 @@ import { isLatest } from '../../adapters/postgres/db/migrate.ts';
 import { inspectDatabaseServer, type ServerFacts } from '../../adapters/postgres/doctor/inspect-server.ts';
 import type { Config } from '../../config/config.ts';
 import { formatBytes } from '../api/format.ts';
-import { ok, problem, warning, type Check, type Finding } from './finding.ts';
+import { ok, problem, warning, type Check, type Finding } from '../../service/finding.ts';
 import type { PatientData } from './patient-data.ts';
 
 /**

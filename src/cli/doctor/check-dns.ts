@@ -7,7 +7,7 @@ import { checkSpf } from '../../adapters/mail-auth/check-message.ts';
 import { BoundedLookups, type Lookup } from '../../adapters/mail-auth/bounded-lookups.ts';
 import type { AccountConfig } from '../../config/config-accounts.ts';
 import { checkSenderRecords, hostOf, NO_RECORD } from '../sender-dns.ts';
-import { ok, problem, warning, type Check, type Finding } from './finding.ts';
+import { ok, problem, warning, type Check, type Finding } from '../../service/finding.ts';
 
 /** Of one mail server; checking more would reveal nothing new. */
 const MAX_ADDRESSES = 4;

@@ -5,9 +5,9 @@ import { checkCertificate } from '../../adapters/tls/certificate.ts';
 import type { Config } from '../../config/config.ts';
 import type { TlsConfig } from '../../config/config-tls.ts';
 import { listenFailure } from '../../service/listen-failure.ts';
-import { formatError } from '../command-logger.ts';
-import { judgeEnd } from './certificate-end.ts';
-import { ok, problem, type Check, type Finding } from './finding.ts';
+import { formatError } from '../../core/causes.ts';
+import { judgeEnd } from '../../service/certificate-end.ts';
+import { ok, problem, type Check, type Finding } from '../../service/finding.ts';
 import type { PatientData } from './patient-data.ts';
 
 /** How long a listener may take to accept, in ms. */

@@ -1,6 +1,6 @@
 /** The program and the Node.js that runs it. */
 import { readVersion } from '../../config/version.ts';
-import { ok, problem, warning, type Check, type Finding } from './finding.ts';
+import { ok, problem, warning, type Check, type Finding } from '../../service/finding.ts';
 
 /** The oldest version that is tested; the same as in package.json. */
 const OLDEST_NODE = '20.19.0';

@@ -12,8 +12,8 @@ import type { BlobStore, StorageIdentity } from '../../app/files/file-ports.ts';
 import { mismatch, type RecordedStorage } from '../../app/files/own-storage.ts';
 import type { Config } from '../../config/config.ts';
 import { ServiceError } from '../../core/errors.ts';
-import { formatError } from '../command-logger.ts';
-import { ok, problem, warning, type Check, type Finding } from './finding.ts';
+import { formatError } from '../../core/causes.ts';
+import { ok, problem, warning, type Check, type Finding } from '../../service/finding.ts';
 import type { PatientData } from './patient-data.ts';
 
 /** In s. S3 refuses requests whose time is off by 15 minutes. */

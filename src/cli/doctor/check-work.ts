@@ -4,8 +4,9 @@ import { createMailboxStatusStore } from '../../adapters/postgres/mailboxes/mail
 import { createReadFigures } from '../../adapters/postgres/metrics/read-figures.ts';
 import type { AccountFigures } from '../../app/metrics/figures.ts';
 import type { Config } from '../../config/config.ts';
-import { formatCount, formatSeconds } from '../api/format.ts';
-import { ok, problem, warning, type Check, type Finding } from './finding.ts';
+import { formatSeconds } from '../../core/durations.ts';
+import { formatCount } from '../api/format.ts';
+import { ok, problem, warning, type Check, type Finding } from '../../service/finding.ts';
 import type { PatientData } from './patient-data.ts';
 
 /** A send that is due goes out within seconds. In s. */
@@ -26,7 +27,7 @@ export function checkWork(config: Config, data: PatientData): Check {
       if (database.kind !== 'open' || !(await isLatest(database.pool))) return [];
       const accountIds = config.accounts.map(({ id }) => id);
       const [figures, status] = await Promise.all([
-        createReadFigures(database.pool, accountIds)(),
+        createReadFigures(database.pool, () => accountIds)(),
         createMailboxStatusStore(database.pool).readStatus(),
       ]);
       const configured = new Map(config.accounts.map((account) => [account.id, account]));

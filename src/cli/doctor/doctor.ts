@@ -2,13 +2,13 @@
 import { ConfigError } from '../../config/config-error.ts';
 import type { Config } from '../../config/config.ts';
 import { defineCommand } from '../command.ts';
-import { formatError } from '../command-logger.ts';
+import { formatError } from '../../core/causes.ts';
 import { formatCount, printJson } from '../api/format.ts';
 import { printable, type Output } from '../output.ts';
 import { createResolver } from '../sender-dns.ts';
 import { paint, type Style } from '../table.ts';
 import { wrapWords } from '../wrap-words.ts';
-import { AREAS, type Grade } from './finding.ts';
+import { AREAS, type Grade } from '../../service/finding.ts';
 import type { AreaFinding } from './run-checks.ts';
 
 const STYLES: Readonly<Record<Grade, Style>> = { ok: 'green', warning: 'yellow', problem: 'red' };

@@ -13,7 +13,7 @@ import { checkStorage } from './check-storage.ts';
 import { checkWork } from './check-work.ts';
 import { openPatientData } from './patient-data.ts';
 import { runChecks, type AreaFinding } from './run-checks.ts';
-import { withoutSecrets } from './without-secrets.ts';
+import { withoutSecrets } from '../../service/without-secrets.ts';
 
 export interface Circumstances {
   /** Names of the variables that are set. */

@@ -13,7 +13,7 @@ import { startEmbeddedPostgres } from '../../adapters/postgres/embedded/server.t
 import type { Logger } from '../../app/base/basics.ts';
 import type { Config } from '../../config/config.ts';
 import { ServiceError } from '../../core/errors.ts';
-import { formatError } from '../command-logger.ts';
+import { formatError } from '../../core/causes.ts';
 
 /** How long a connection and a statement may take, in ms. */
 const CONNECT_MS = 5000;

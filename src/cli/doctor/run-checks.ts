@@ -1,6 +1,6 @@
 /** Runs the checks side by side, each for a limited time. */
-import { formatError } from '../command-logger.ts';
-import { problem, type Area, type Check, type Finding } from './finding.ts';
+import { formatError } from '../../core/causes.ts';
+import { problem, type Area, type Check, type Finding } from '../../service/finding.ts';
 
 /** More than any server takes that answers at all, in ms. */
 const CHECK_MS = 20_000;

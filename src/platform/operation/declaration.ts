@@ -95,6 +95,8 @@ export interface OperationFacts extends OperationBasics, RequestSchemas {
   /** The version in If-Match, as `version` of the input; null: any. */
   readonly ifMatch?: { readonly need: 'required' | 'optional'; readonly text: string };
   readonly answer: string;
+  /** True: 201 instead of 200. */
+  readonly creates?: boolean;
   readonly output: Schema;
   /** Beyond those that follow from the schemas, the rights and the account rule. */
   readonly errors?: readonly ErrorCode[];

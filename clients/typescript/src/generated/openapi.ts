@@ -1133,11 +1133,123 @@ export interface paths {
         };
         /**
          * List accounts and their mailboxes
-         * @description Lists the accounts of the configuration, then accounts that only other processes read, with their state in all processes of the installation. Needs the right `read`.
+         * @description Declared accounts, then those created by the API, then those that only other processes read, with their state in all processes. Needs the right `read`.
          */
         get: operations["listAccounts"];
         put?: never;
+        /**
+         * Create an account
+         * @description Takes the fields of ACCOUNTS_FILE; every process uses the account within two seconds. Secrets are sealed and never returned. An id under which mail is recorded is refused unless the account adopts that mail. Needs the right `admin`.
+         */
+        post: operations["createAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/accounts/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try an account
+         * @description Connects to its servers and logs in, within some seconds, and lists the mailboxes. Nothing is kept, sent or changed; the account need not exist. Needs the right `admin`.
+         */
+        post: operations["checkAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/accounts/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read an account
+         * @description Settings without secrets, and the state of its mailboxes. Needs the right `read`.
+         */
+        get: operations["getAccount"];
+        put?: never;
         post?: never;
+        /**
+         * Delete an account
+         * @description Deletes the settings and secrets; the mail stays. Refused while sends of the account wait. Needs no body; a body with fields is refused. Needs the right `admin`.
+         */
+        delete: operations["deleteAccount"];
+        options?: never;
+        head?: never;
+        /**
+         * Change an account
+         * @description Absent fields stay unchanged; null removes a value; objects are replaced as a whole. Attempts under way still use the old server. Needs the right `admin`.
+         */
+        patch: operations["changeAccount"];
+        trace?: never;
+    };
+    "/api/accounts/{id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause an account
+         * @description Nothing is sent and no mailbox is read until it is resumed: the queue waits, synchronous sends are refused. Needs no body; a body with fields is refused. Needs the rights `read` and `operate`.
+         */
+        post: operations["pauseAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/accounts/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume an account
+         * @description Sends what waits, and reads its mailboxes again. Needs no body; a body with fields is refused. Needs the rights `read` and `operate`.
+         */
+        post: operations["resumeAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/accounts/{id}/resync": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Compare the mailboxes of an account again
+         * @description Connects anew and compares all messages with what is recorded: missing ones are recorded, none twice. Needs no body; a body with fields is refused. Needs the rights `read` and `operate`.
+         */
+        post: operations["resyncAccount"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1807,7 +1919,7 @@ export interface components {
         Readiness: {
             /** @enum {string} */
             status: "ready";
-            /** @description Each dependency: `ok` or `away`. Details are in the log only. The service is ready even when `replica` is away. */
+            /** @description Each dependency: `ok` or `away`. Details are in the log only. The service is ready even when `replica` or `accounts` is away. */
             checks: components["schemas"]["Checks"];
         };
         NotReadyReasons: {
@@ -1825,7 +1937,7 @@ export interface components {
             code: "not_ready" | "clock_skewed" | "shutting_down";
             /** @enum {string} */
             status?: "not_ready";
-            /** @description Each dependency: `ok` or `away`. Details are in the log only. The service is ready even when `replica` is away. */
+            /** @description Each dependency: `ok` or `away`. Details are in the log only. The service is ready even when `replica` or `accounts` is away. */
             checks?: components["schemas"]["Checks"];
             /** @description The error code of each dependency that is `away` for a reason with a code, such as `storage_mismatch`: the file storage does not belong to the database. */
             reasons?: components["schemas"]["NotReadyReasons"];
@@ -1921,6 +2033,8 @@ export interface components {
         Assignee: string | null;
         /** @enum {string} */
         SenderWarning: "shows_other_address" | "own_name" | "own_address" | "hidden_characters" | "lookalike_domain";
+        /** @description What deceives about the sender of a received email. `shows_other_address`: the name contains an address, or a site, that is not the sender's. `own_name`, `own_address`: one of the accounts', and nothing proves that the email is. `hidden_characters`: characters that are not seen, or that change the direction of writing. `lookalike_domain`: letters of several scripts, or that look like plain ones. Warn users about each. */
+        SenderWarnings: components["schemas"]["SenderWarning"][];
         /**
          * @description Its marks of mail that programs write or that goes to many; null without any.
          * @enum {string|null}
@@ -1930,8 +2044,7 @@ export interface components {
             id: components["schemas"]["Uuid"];
             direction: components["schemas"]["Direction"];
             from_address: components["schemas"]["Address"];
-            /** @description What deceives about the sender of a received email. `shows_other_address`: the name contains an address, or a site, that is not the sender's. `own_name`, `own_address`: one of the accounts', and nothing proves that the email is. `hidden_characters`: characters that are not seen, or that change the direction of writing. `lookalike_domain`: letters of several scripts, or that look like plain ones. Warn users about each. */
-            sender_warnings: components["schemas"]["SenderWarning"][];
+            sender_warnings: components["schemas"]["SenderWarnings"];
             /** @description The first of them; `GET /api/emails/{id}` has all. */
             to_addresses: components["schemas"]["Address"][];
             automatic: components["schemas"]["AutomaticKind"];
@@ -2214,8 +2327,7 @@ export interface components {
             author: components["schemas"]["KeyAuthor"] | null;
             /** @description Authentication results of a received email; null when no trusted server reported any. */
             authentication: components["schemas"]["AuthenticationVerdict"] | null;
-            /** @description What deceives about the sender of a received email. `shows_other_address`: the name contains an address, or a site, that is not the sender's. `own_name`, `own_address`: one of the accounts', and nothing proves that the email is. `hidden_characters`: characters that are not seen, or that change the direction of writing. `lookalike_domain`: letters of several scripts, or that look like plain ones. Warn users about each. */
-            sender_warnings: components["schemas"]["SenderWarning"][];
+            sender_warnings: components["schemas"]["SenderWarnings"];
             unread: boolean;
             /** @description The person behind a received email with one of your addresses in From: the author named elsewhere by a group or list, the Reply-To of a form, the author of a forwarded email, or the recipient of a blind copy. Any sender can forge it, so it gives the email no customer. null when there is none, or the sender failed the check. */
             suggested_counterparty: components["schemas"]["SuggestedCounterparty"] | null;
@@ -2269,6 +2381,12 @@ export interface components {
          * @enum {unknown}
          */
         NullableAutoSubmitted: "auto-replied" | "auto-generated" | null;
+        /** @description Up to 30 further header fields, by name: any `X-…`, and Accept-Language, Comments, Expires, Feedback-ID, Importance, Keywords, List-Archive, List-Help, List-Id, List-Owner, List-Post, List-Subscribe, List-Unsubscribe, List-Unsubscribe-Post, Organization, Precedence, Priority, Reply-By, Sensitivity. */
+        SendHeaders: {
+            [key: string]: string | null;
+        } | null;
+        /** @description Up to 20 tags of 1 to 64 characters: letters and digits, after the first character also `_ . : @ + -`. For `GET /api/emails?tag=`; events of the email contain them. */
+        SendTags: string[] | null;
         UnsubscribeInput: {
             /** @description Name of the list; recipients see it. A list belongs to the sending account and needs no set-up. */
             list: string;
@@ -2352,12 +2470,8 @@ export interface components {
             reply_to?: string | string[] | null;
             /** @description Display name in From, up to 200 characters. Default: the name of the account. */
             from_name?: string | null;
-            /** @description Up to 30 further header fields, by name: any `X-…`, and Accept-Language, Comments, Expires, Feedback-ID, Importance, Keywords, List-Archive, List-Help, List-Id, List-Owner, List-Post, List-Subscribe, List-Unsubscribe, List-Unsubscribe-Post, Organization, Precedence, Priority, Reply-By, Sensitivity. */
-            headers?: {
-                [key: string]: string | null;
-            } | null;
-            /** @description Up to 20 tags of 1 to 64 characters: letters and digits, after the first character also `_ . : @ + -`. For `GET /api/emails?tag=`; events of the email contain them. */
-            tags?: string[] | null;
+            headers?: components["schemas"]["SendHeaders"];
+            tags?: components["schemas"]["SendTags"];
             /** @description Any JSON object up to 4096 bytes. Records and events of the email contain it; the message does not. */
             metadata?: {
                 [key: string]: unknown;
@@ -2595,12 +2709,8 @@ export interface components {
             reply_to?: string | string[] | null;
             /** @description Display name in From, up to 200 characters. Default: the name of the account. */
             from_name?: string | null;
-            /** @description Up to 30 further header fields, by name: any `X-…`, and Accept-Language, Comments, Expires, Feedback-ID, Importance, Keywords, List-Archive, List-Help, List-Id, List-Owner, List-Post, List-Subscribe, List-Unsubscribe, List-Unsubscribe-Post, Organization, Precedence, Priority, Reply-By, Sensitivity. */
-            headers?: {
-                [key: string]: string | null;
-            } | null;
-            /** @description Up to 20 tags of 1 to 64 characters: letters and digits, after the first character also `_ . : @ + -`. For `GET /api/emails?tag=`; events of the email contain them. */
-            tags?: string[] | null;
+            headers?: components["schemas"]["SendHeaders"];
+            tags?: components["schemas"]["SendTags"];
             /** @description Any JSON object up to 4096 bytes. Records and events of the email contain it; the message does not. */
             metadata?: {
                 [key: string]: unknown;
@@ -2693,12 +2803,8 @@ export interface components {
             reply_to?: string | string[] | null;
             /** @description Display name in From, up to 200 characters. Default: the name of the account. */
             from_name?: string | null;
-            /** @description Up to 30 further header fields, by name: any `X-…`, and Accept-Language, Comments, Expires, Feedback-ID, Importance, Keywords, List-Archive, List-Help, List-Id, List-Owner, List-Post, List-Subscribe, List-Unsubscribe, List-Unsubscribe-Post, Organization, Precedence, Priority, Reply-By, Sensitivity. */
-            headers?: {
-                [key: string]: string | null;
-            } | null;
-            /** @description Up to 20 tags of 1 to 64 characters: letters and digits, after the first character also `_ . : @ + -`. For `GET /api/emails?tag=`; events of the email contain them. */
-            tags?: string[] | null;
+            headers?: components["schemas"]["SendHeaders"];
+            tags?: components["schemas"]["SendTags"];
             /** @description Any JSON object up to 4096 bytes. Records and events of the email contain it; the message does not. */
             metadata?: {
                 [key: string]: unknown;
@@ -2733,8 +2839,7 @@ export interface components {
             send_at?: string | null;
             priority?: components["schemas"]["NullablePriority"];
             lane?: components["schemas"]["NullableLane"];
-            /** @description Up to 20 tags of 1 to 64 characters: letters and digits, after the first character also `_ . : @ + -`. For `GET /api/emails?tag=`; events of the email contain them. */
-            tags?: string[] | null;
+            tags?: components["schemas"]["SendTags"];
             /** @description Any JSON object up to 4096 bytes. Records and events of the email contain it; the message does not. */
             metadata?: {
                 [key: string]: unknown;
@@ -2799,12 +2904,8 @@ export interface components {
             reply_to?: string | string[] | null;
             /** @description Display name in From, up to 200 characters. Default: the name of the account. */
             from_name?: string | null;
-            /** @description Up to 30 further header fields, by name: any `X-…`, and Accept-Language, Comments, Expires, Feedback-ID, Importance, Keywords, List-Archive, List-Help, List-Id, List-Owner, List-Post, List-Subscribe, List-Unsubscribe, List-Unsubscribe-Post, Organization, Precedence, Priority, Reply-By, Sensitivity. */
-            headers?: {
-                [key: string]: string | null;
-            } | null;
-            /** @description Up to 20 tags of 1 to 64 characters: letters and digits, after the first character also `_ . : @ + -`. For `GET /api/emails?tag=`; events of the email contain them. */
-            tags?: string[] | null;
+            headers?: components["schemas"]["SendHeaders"];
+            tags?: components["schemas"]["SendTags"];
             /** @description Any JSON object up to 4096 bytes. Records and events of the email contain it; the message does not. */
             metadata?: {
                 [key: string]: unknown;
@@ -3135,8 +3236,7 @@ export interface components {
             author: components["schemas"]["KeyAuthor"] | null;
             /** @description Authentication results of a received email; null when no trusted server reported any. */
             authentication: components["schemas"]["Authentication"] | null;
-            /** @description What deceives about the sender of a received email. `shows_other_address`: the name contains an address, or a site, that is not the sender's. `own_name`, `own_address`: one of the accounts', and nothing proves that the email is. `hidden_characters`: characters that are not seen, or that change the direction of writing. `lookalike_domain`: letters of several scripts, or that look like plain ones. Warn users about each. */
-            sender_warnings: components["schemas"]["SenderWarning"][];
+            sender_warnings: components["schemas"]["SenderWarnings"];
             /** @description True when the sender of a received email has not taken part in the thread before. */
             new_participant: boolean;
             /** @description True for a received email that is not marked as read; false for a sent email. */
@@ -3633,6 +3733,45 @@ export interface components {
             /** @description For the next page; null on the last one. */
             next_cursor: string | null;
         };
+        /** @description Address of From, optionally with a display name. */
+        AccountFrom: string;
+        AccountText: string | null;
+        AccountLimit: number | null;
+        JoinBySubject: {
+            window_days: number;
+        } | null;
+        TrustedAuthservIds: string[] | null;
+        AccountOAuth2: {
+            provider: components["schemas"]["AccountText"];
+            tenant: components["schemas"]["AccountText"];
+            token_url: components["schemas"]["AccountText"];
+            scope: components["schemas"]["AccountText"];
+            client_id: string;
+        };
+        AccountDkim: {
+            domain: components["schemas"]["AccountText"];
+            selectors: string[];
+        };
+        AccountSettings: {
+            from: components["schemas"]["AccountFrom"];
+            /** @description URL without user and password; null: the outbox folder. */
+            smtp_server: components["schemas"]["AccountText"];
+            /** @description URL without user and password; null: no mailbox is read. */
+            imap_server: components["schemas"]["AccountText"];
+            /** @description First day of the first sync, such as `2026-01-31`. */
+            imap_since: components["schemas"]["AccountText"];
+            /** @description Mailbox with sent mail; null: the one that the server marks. */
+            imap_sent: components["schemas"]["AccountText"];
+            /** @description `on`, `auto` or `off`; null: `off`. */
+            imap_sent_copies: components["schemas"]["AccountText"];
+            rate_per_minute: components["schemas"]["AccountLimit"];
+            rate_per_day: components["schemas"]["AccountLimit"];
+            join_by_subject: components["schemas"]["JoinBySubject"];
+            retention_days: components["schemas"]["AccountLimit"];
+            trusted_authserv_ids: components["schemas"]["TrustedAuthservIds"];
+            oauth2: components["schemas"]["AccountOAuth2"] | null;
+            dkim: components["schemas"]["AccountDkim"] | null;
+        };
         MailboxFailure: {
             /** @description Error of the server or the service, for people to read. */
             reason: string;
@@ -3689,6 +3828,18 @@ export interface components {
         };
         Account: {
             id: string;
+            /** @description True for an account of the environment or ACCOUNTS_FILE, which the API can not change. */
+            declared: boolean;
+            /**
+             * @description `unavailable`: the responding process can not use it, see `warning`. `removed`: it was deleted, or only other processes are configured with it.
+             * @enum {string}
+             */
+            state: "active" | "paused" | "unavailable" | "removed";
+            /** @description Of the settings, for If-Match. */
+            version: number;
+            paused_at: components["schemas"]["NullableTimestamp"];
+            /** @description Without secrets; null when the responding process does not know the account. */
+            settings: components["schemas"]["AccountSettings"] | null;
             /** @description Address of From; null when the responding process does not know the account. */
             from_address: components["schemas"]["Address"] | null;
             /** @description True when the responding process is configured to read the mailboxes. */
@@ -3697,7 +3848,7 @@ export interface components {
             owner: components["schemas"]["NullableUuid"];
             /** @description True when the responding process is that instance. */
             owned_here: boolean;
-            /** @description Why reading will stop unless an operator acts, such as a token that can't be refreshed. */
+            /** @description Why it is unavailable, or will stop unless an operator acts, such as a token that can not be refreshed. */
             warning: string | null;
             sent_copies: components["schemas"]["SentCopies"];
             /** @description Time of the last connection or attempt. */
@@ -3710,6 +3861,85 @@ export interface components {
         };
         Accounts: {
             accounts: components["schemas"]["Account"][];
+        };
+        /** @description With user and password; see [configuration](/api/docs/configuration). */
+        ServerUrl: string | null;
+        OAuth2ClientId: string;
+        AccountSecret: string;
+        AccountOAuth2Request: {
+            provider?: components["schemas"]["AccountText"];
+            tenant?: components["schemas"]["AccountText"];
+            token_url?: components["schemas"]["AccountText"];
+            scope?: components["schemas"]["AccountText"];
+            client_id: components["schemas"]["OAuth2ClientId"];
+            client_secret?: components["schemas"]["AccountSecret"];
+            refresh_token: components["schemas"]["AccountSecret"];
+        } | null;
+        AccountDkimRequest: {
+            domain?: components["schemas"]["AccountText"];
+            /** @description Private keys in PEM, by their selectors. */
+            keys: {
+                [key: string]: string;
+            };
+        } | null;
+        CreateAccountRequest: {
+            /** @description For ever; it names the account everywhere. */
+            id: components["schemas"]["AccountId"];
+            from: components["schemas"]["AccountFrom"];
+            /** @description Mail server that sends; null: mail goes to the outbox folder. */
+            smtp_url?: components["schemas"]["ServerUrl"];
+            /** @description Mail server with the mailboxes; null: none are read. */
+            imap_url?: components["schemas"]["ServerUrl"];
+            /** @description First day of the first sync, such as `2026-01-31`. */
+            imap_since?: components["schemas"]["AccountText"];
+            /** @description Mailbox with sent mail; null: the one that the server marks. */
+            imap_sent?: components["schemas"]["AccountText"];
+            /** @description `on`, `auto` or `off`; null: `off`. */
+            imap_sent_copies?: components["schemas"]["AccountText"];
+            rate_per_minute?: components["schemas"]["AccountLimit"];
+            rate_per_day?: components["schemas"]["AccountLimit"];
+            join_by_subject?: components["schemas"]["JoinBySubject"];
+            retention_days?: components["schemas"]["AccountLimit"];
+            trusted_authserv_ids?: components["schemas"]["TrustedAuthservIds"];
+            oauth2?: components["schemas"]["AccountOAuth2Request"];
+            dkim?: components["schemas"]["AccountDkimRequest"];
+        };
+        AccountFinding: {
+            /** @enum {string} */
+            grade: "ok" | "warning" | "problem";
+            /** @description In English. */
+            text: string;
+            /** @description In English; null: nothing needs to be done. */
+            advice: string | null;
+        };
+        AccountCheck: {
+            /** @description True: no finding is a problem. */
+            ok: boolean;
+            findings: components["schemas"]["AccountFinding"][];
+        };
+        ChangeAccountRequest: {
+            from?: components["schemas"]["AccountFrom"];
+            /** @description Mail server that sends; null: mail goes to the outbox folder. */
+            smtp_url?: components["schemas"]["ServerUrl"];
+            /** @description Mail server with the mailboxes; null: none are read. */
+            imap_url?: components["schemas"]["ServerUrl"];
+            /** @description First day of the first sync, such as `2026-01-31`. */
+            imap_since?: components["schemas"]["AccountText"];
+            /** @description Mailbox with sent mail; null: the one that the server marks. */
+            imap_sent?: components["schemas"]["AccountText"];
+            /** @description `on`, `auto` or `off`; null: `off`. */
+            imap_sent_copies?: components["schemas"]["AccountText"];
+            rate_per_minute?: components["schemas"]["AccountLimit"];
+            rate_per_day?: components["schemas"]["AccountLimit"];
+            join_by_subject?: components["schemas"]["JoinBySubject"];
+            retention_days?: components["schemas"]["AccountLimit"];
+            trusted_authserv_ids?: components["schemas"]["TrustedAuthservIds"];
+            oauth2?: components["schemas"]["AccountOAuth2Request"];
+            dkim?: components["schemas"]["AccountDkimRequest"];
+        };
+        DeletedAccount: {
+            id: string;
+            deleted_at: components["schemas"]["Timestamp"];
         };
         QuarantinedMessage: {
             id: components["schemas"]["Uuid"];
@@ -4500,6 +4730,20 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description Logged out. */
+        EndedSessions: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "ended": 1
+                 *     }
+                 */
+                "application/json": components["schemas"]["EndedSessions"];
+            };
+        };
         /** @description Precondition Failed. */
         PreconditionFailed: {
             headers: {
@@ -4521,8 +4765,7 @@ export interface components {
         /** @description Conflict. */
         Conflict: {
             headers: {
-                /** @description In seconds; only when the code is temporary. */
-                "Retry-After"?: number;
+                "Retry-After": components["headers"]["RetryAfter2"];
                 [name: string]: unknown;
             };
             content: {
@@ -4574,6 +4817,62 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description Sent and stored; or, with `dry_run`, only checked. */
+        SentAndStoredOrWithDryRunOnlyChecked: {
+            headers: {
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "status": "sent",
+                 *       "id": "0199db11-2f60-7a17-b5c3-4d8e90a6f172",
+                 *       "messageId": "<antwort-2@example.org>",
+                 *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Sent"] | components["schemas"]["CheckedSend"];
+            };
+        };
+        /** @description Stored and queued. */
+        Queued: {
+            headers: {
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                Location: components["headers"]["Location"];
+                "Preference-Applied": components["headers"]["PreferenceApplied"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "status": "queued",
+                 *       "id": "0199db11-2f60-7a17-b5c3-4d8e90a6f172",
+                 *       "messageId": "<antwort-2@example.org>",
+                 *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Queued"];
+            };
+        };
+        /** @description Sent, but not stored yet; the service stores it later. */
+        Partial: {
+            headers: {
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "status": "partial",
+                 *       "message": "Die E-Mail wurde gesendet, konnte aber nicht in der Datenbank gespeichert werden. Sie wird nachgetragen, sobald das möglich ist.",
+                 *       "messageId": "<antwort-2@example.org>",
+                 *       "error": "Die Datenbank ist derzeit nicht erreichbar."
+                 *     }
+                 */
+                "application/json": components["schemas"]["Partial"];
+            };
+        };
         /** @description Precondition Required. */
         PreconditionRequired: {
             headers: {
@@ -4592,11 +4891,50 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description The whole file. */
+        TheWholeFile: {
+            headers: {
+                "Content-Length": components["headers"]["ContentLength"];
+                "Content-Disposition": components["headers"]["ContentDisposition"];
+                "Accept-Ranges": components["headers"]["AcceptRanges"];
+                ETag: components["headers"]["ETag3"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                [name: string]: unknown;
+            };
+            content: {
+                /** @example Hallo */
+                "*/*": string;
+            };
+        };
+        /** @description The range asked for. */
+        TheRangeAskedFor: {
+            headers: {
+                "Content-Length": components["headers"]["ContentLength"];
+                "Content-Disposition": components["headers"]["ContentDisposition"];
+                "Accept-Ranges": components["headers"]["AcceptRanges"];
+                ETag: components["headers"]["ETag3"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                "Content-Range": components["headers"]["ContentRange"];
+                [name: string]: unknown;
+            };
+            content: {
+                /** @example Hallo */
+                "*/*": string;
+            };
+        };
+        /** @description Not modified. */
+        NotModified: {
+            headers: {
+                ETag: components["headers"]["ETag3"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
         /** @description Range Not Satisfiable. */
         RangeNotSatisfiable: {
             headers: {
-                /** @description `bytes *\/` and the size of the file (RFC 9110 §14.4). */
-                "Content-Range"?: string;
+                "Content-Range": components["headers"]["ContentRange2"];
                 [name: string]: unknown;
             };
             content: {
@@ -4610,6 +4948,232 @@ export interface components {
                  *     }
                  */
                 "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description One page. */
+        EmailListings: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "emails": [
+                 *         {
+                 *           "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                 *           "message_id": "<angebot-1@example.org>",
+                 *           "direction": "outbound",
+                 *           "from_address": {
+                 *             "name": "Vertrieb",
+                 *             "address": "vertrieb@example.org"
+                 *           },
+                 *           "to_addresses": [
+                 *             {
+                 *               "name": "Ann Example",
+                 *               "address": "ann@example.com"
+                 *             }
+                 *           ],
+                 *           "subject": "Ihr Angebot",
+                 *           "text_body": "Guten Tag, anbei unser Angebot.",
+                 *           "date": "2026-01-30T09:15:00.000Z",
+                 *           "has_attachments": true,
+                 *           "email_attachments": [
+                 *             {
+                 *               "id": "0199d3a4-5b20-7f93-8a6e-c4d17b0e5f29",
+                 *               "filename": "angebot.txt",
+                 *               "content_type": "text/plain",
+                 *               "size_bytes": 5,
+                 *               "storage_path": "vertrieb/0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47/angebot.txt"
+                 *             }
+                 *           ],
+                 *           "state": "sent",
+                 *           "state_detail": null,
+                 *           "next_attempt_at": null,
+                 *           "thread_id": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
+                 *           "account_id": "vertrieb",
+                 *           "authentication": null,
+                 *           "tags": [
+                 *             "angebot"
+                 *           ],
+                 *           "metadata": {
+                 *             "order_id": 4711
+                 *           },
+                 *           "list_id": null,
+                 *           "author": null
+                 *         }
+                 *       ],
+                 *       "next_cursor": null
+                 *     }
+                 */
+                "application/json": components["schemas"]["EmailListings"];
+            };
+        };
+        /** @description The message. */
+        TheMessage: {
+            headers: {
+                "Content-Length": components["headers"]["ContentLength"];
+                "Content-Disposition": components["headers"]["ContentDisposition"];
+                "Accept-Ranges": components["headers"]["AcceptRanges"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example From: Ann Example <ann@example.com>
+                 *     To: vertrieb@example.org
+                 *     Subject: Re: Ihr Angebot
+                 *     Date: Sat, 31 Jan 2026 13:00:00 +0100
+                 *     Message-ID: <reply-1@example.com>
+                 *
+                 *     Gerne!
+                 */
+                "message/rfc822": string;
+            };
+        };
+        /** @description The account as it is now. */
+        Account: {
+            headers: {
+                ETag: components["headers"]["ETag4"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "id": "vertrieb",
+                 *       "declared": false,
+                 *       "state": "active",
+                 *       "version": 1,
+                 *       "paused_at": null,
+                 *       "settings": {
+                 *         "from": "Vertrieb <vertrieb@example.org>",
+                 *         "smtp_server": "smtps://smtp.example.com",
+                 *         "imap_server": "imaps://imap.example.com",
+                 *         "imap_since": null,
+                 *         "imap_sent": null,
+                 *         "imap_sent_copies": null,
+                 *         "rate_per_minute": null,
+                 *         "rate_per_day": null,
+                 *         "join_by_subject": null,
+                 *         "retention_days": null,
+                 *         "trusted_authserv_ids": [
+                 *           "mx.example.com"
+                 *         ],
+                 *         "oauth2": null,
+                 *         "dkim": null
+                 *       },
+                 *       "from_address": {
+                 *         "name": "Vertrieb",
+                 *         "address": "vertrieb@example.org"
+                 *       },
+                 *       "has_mailbox": true,
+                 *       "owner": "d25a7f10-8b6c-4e93-b7f1-0c4a9e3d6582",
+                 *       "owned_here": true,
+                 *       "warning": null,
+                 *       "sent_copies": {
+                 *         "kept": true,
+                 *         "note": null,
+                 *         "pending": 0,
+                 *         "failed": 0,
+                 *         "last_error": null
+                 *       },
+                 *       "last_attempt_at": "2026-01-31T12:00:00.000Z",
+                 *       "next_attempt_at": null,
+                 *       "last_error": null,
+                 *       "mailboxes": [
+                 *         {
+                 *           "path": "INBOX",
+                 *           "special_use": "\\Inbox",
+                 *           "last_success_at": "2026-01-31T12:00:00.000Z",
+                 *           "lag_seconds": 12,
+                 *           "last_error": null,
+                 *           "left_at": null,
+                 *           "counts": {
+                 *             "messages": 1204,
+                 *             "recorded": 1203,
+                 *             "remaining": 0,
+                 *             "quarantined": 1,
+                 *             "expunged": 0
+                 *           }
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["Account"];
+            };
+        };
+        /** @description Registered; past mail is linked. */
+        CustomerRegistered: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "customer_id": "6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34",
+                 *       "name": "Example GmbH",
+                 *       "company_id": null,
+                 *       "addresses": [
+                 *         {
+                 *           "address": "ann@example.com",
+                 *           "origin": "registered",
+                 *           "account_ids": null,
+                 *           "status": "decides",
+                 *           "other_customer_ids": []
+                 *         }
+                 *       ],
+                 *       "domains": [
+                 *         {
+                 *           "domain": "*.example.com",
+                 *           "status": "decides",
+                 *           "other_customer_ids": []
+                 *         }
+                 *       ],
+                 *       "complete": true,
+                 *       "relinked": {
+                 *         "linked": 3,
+                 *         "moved": 0,
+                 *         "unlinked": 0
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CustomerRegistered"];
+            };
+        };
+        /** @description The webhook as it is now. */
+        Webhook: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "id": "0199da02-7d31-7c68-8b4f-a15e0c92d736",
+                 *       "url": "https://crm.example.com/email-events",
+                 *       "description": "Kundenverwaltung",
+                 *       "types": [
+                 *         "email.received",
+                 *         "email.bounced"
+                 *       ],
+                 *       "account_id": "vertrieb",
+                 *       "customer_id": null,
+                 *       "historical": false,
+                 *       "payload": "full",
+                 *       "max_in_flight": 1,
+                 *       "header_names": [
+                 *         "Authorization"
+                 *       ],
+                 *       "old_secret_until": null,
+                 *       "state": "active",
+                 *       "paused_at": null,
+                 *       "pause_reason": null,
+                 *       "pause_detail": null,
+                 *       "position": "000512b000000004",
+                 *       "failing_since": null,
+                 *       "next_attempt_at": null,
+                 *       "created_at": "2026-01-30T09:15:00.000Z",
+                 *       "updated_at": "2026-01-31T12:00:00.000Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Webhook"];
             };
         };
     };
@@ -4632,12 +5196,16 @@ export interface components {
         account_id: components["schemas"]["AccountId"];
         /** @description True: nothing is deleted; the response contains the number of emails that would be deleted, or the error. */
         dry_run: boolean;
+        /** @description True: nothing is sent, recorded, counted against a limit or learned; the response is the email that would be sent. Not with `Idempotency-Key`. */
+        dry_run2: boolean;
         /** @description Name of the request, chosen by the caller, such as a UUID or `invoice-4711-reminder-2`; visible ASCII characters. Of all requests with the same key only the first sends; a repeat gets the same response, for at least 24 hours. */
         "Idempotency-Key": string;
         /** @description `respond-async` (RFC 7240): the email is only put into the queue, and the answer is 202 with the header `Preference-Applied`. */
         Prefer: string;
         /** @description The email. */
         id: components["schemas"]["Uuid"];
+        /** @description The draft. */
+        id2: components["schemas"]["Uuid"];
         /** @description `inline` to show the file in a page: raster images and PDF, recognised by their bytes, and plain text. Everything else stays a download. */
         disposition: "attachment" | "inline";
         /** @description One range of bytes, such as `bytes=0-1023`, `bytes=1024-` or `bytes=-500`. */
@@ -4650,10 +5218,20 @@ export interface components {
         direction: components["schemas"]["Direction"];
         /** @description Id of the customer in the calling system. */
         customerId: components["schemas"]["Uuid"];
+        /** @description `next_cursor` of the previous page; absent for the first page. */
+        cursor2: string;
         /** @description The variant. */
         variantId: components["schemas"]["Uuid"];
+        /** @description The template. */
+        id3: components["schemas"]["Uuid"];
         /** @description One email address, URL-encoded. */
         address: string;
+        /** @description The account. */
+        id4: components["schemas"]["AccountId"];
+        /** @description The webhook. */
+        id5: components["schemas"]["Uuid"];
+        /** @description The key. */
+        id6: components["schemas"]["KeyId"];
     };
     requestBodies: never;
     headers: {
@@ -4671,14 +5249,24 @@ export interface components {
         ETag: string;
         /** @description A browser may store the response and revalidates it by the ETag. */
         CacheControl: "private, no-cache";
+        /** @description In seconds; only when the code is temporary. */
+        RetryAfter2: number;
         /** @description Present on the response to a repeated request: the request did nothing and got the response of the first one with its key. */
         IdempotencyReplayed: true;
         /** @description `/api/emails/{id}` of the email. */
         Location: string;
         /** @description When the request preferred it (RFC 7240 §3). */
         PreferenceApplied: "respond-async";
+        /** @description The version in quotes, for `If-Match`. */
+        ETag2: string;
+        /** @description The SHA-256 of the whole file, in quotes. */
+        ETag3: string;
         /** @description Which bytes of how many (RFC 9110 §14.4). */
         ContentRange: string;
+        /** @description `bytes *\/` and the size of the file (RFC 9110 §14.4). */
+        ContentRange2: string;
+        /** @description The newest version in quotes, for `If-Match`. */
+        ETag4: string;
     };
     pathItems: never;
 }
@@ -4961,20 +5549,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Logged out. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "ended": 1
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EndedSessions"];
-                };
-            };
+            200: components["responses"]["EndedSessions"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -5550,7 +6125,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description True: nothing is sent, recorded, counted against a limit or learned; the response is the email that would be sent. Not with `Idempotency-Key`. */
-                dry_run?: boolean;
+                dry_run?: components["parameters"]["dry_run2"];
             };
             header?: {
                 /** @description Name of the request, chosen by the caller, such as a UUID or `invoice-4711-reminder-2`; visible ASCII characters. Of all requests with the same key only the first sends; a repeat gets the same response, for at least 24 hours. */
@@ -5673,7 +6248,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description True: nothing is sent, recorded, counted against a limit or learned; the response is the email that would be sent. Not with `Idempotency-Key`. */
-                dry_run?: boolean;
+                dry_run?: components["parameters"]["dry_run2"];
             };
             header?: {
                 /** @description Name of the request, chosen by the caller, such as a UUID or `invoice-4711-reminder-2`; visible ASCII characters. Of all requests with the same key only the first sends; a repeat gets the same response, for at least 24 hours. */
@@ -5837,7 +6412,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description True: nothing is sent, recorded, counted against a limit or learned; the response is the email that would be sent. Not with `Idempotency-Key`. */
-                dry_run?: boolean;
+                dry_run?: components["parameters"]["dry_run2"];
             };
             header?: {
                 /** @description Name of the request, chosen by the caller, such as a UUID or `invoice-4711-reminder-2`; visible ASCII characters. Of all requests with the same key only the first sends; a repeat gets the same response, for at least 24 hours. */
@@ -5863,62 +6438,9 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Sent and stored; or, with `dry_run`, only checked. */
-            200: {
-                headers: {
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "sent",
-                     *       "id": "0199db11-2f60-7a17-b5c3-4d8e90a6f172",
-                     *       "messageId": "<antwort-2@example.org>",
-                     *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Sent"] | components["schemas"]["CheckedSend"];
-                };
-            };
-            /** @description Stored and queued. */
-            202: {
-                headers: {
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    Location: components["headers"]["Location"];
-                    "Preference-Applied": components["headers"]["PreferenceApplied"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "queued",
-                     *       "id": "0199db11-2f60-7a17-b5c3-4d8e90a6f172",
-                     *       "messageId": "<antwort-2@example.org>",
-                     *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Queued"];
-                };
-            };
-            /** @description Sent, but not stored yet; the service stores it later. */
-            207: {
-                headers: {
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "partial",
-                     *       "message": "Die E-Mail wurde gesendet, konnte aber nicht in der Datenbank gespeichert werden. Sie wird nachgetragen, sobald das möglich ist.",
-                     *       "messageId": "<antwort-2@example.org>",
-                     *       "error": "Die Datenbank ist derzeit nicht erreichbar."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Partial"];
-                };
-            };
+            200: components["responses"]["SentAndStoredOrWithDryRunOnlyChecked"];
+            202: components["responses"]["Queued"];
+            207: components["responses"]["Partial"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -5938,7 +6460,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description True: nothing is sent, recorded, counted against a limit or learned; the response is the email that would be sent. Not with `Idempotency-Key`. */
-                dry_run?: boolean;
+                dry_run?: components["parameters"]["dry_run2"];
             };
             header?: {
                 /** @description Name of the request, chosen by the caller, such as a UUID or `invoice-4711-reminder-2`; visible ASCII characters. Of all requests with the same key only the first sends; a repeat gets the same response, for at least 24 hours. */
@@ -5964,62 +6486,9 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Sent and stored; or, with `dry_run`, only checked. */
-            200: {
-                headers: {
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "sent",
-                     *       "id": "0199db11-2f60-7a17-b5c3-4d8e90a6f172",
-                     *       "messageId": "<antwort-2@example.org>",
-                     *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Sent"] | components["schemas"]["CheckedSend"];
-                };
-            };
-            /** @description Stored and queued. */
-            202: {
-                headers: {
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    Location: components["headers"]["Location"];
-                    "Preference-Applied": components["headers"]["PreferenceApplied"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "queued",
-                     *       "id": "0199db11-2f60-7a17-b5c3-4d8e90a6f172",
-                     *       "messageId": "<antwort-2@example.org>",
-                     *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Queued"];
-                };
-            };
-            /** @description Sent, but not stored yet; the service stores it later. */
-            207: {
-                headers: {
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "partial",
-                     *       "message": "Die E-Mail wurde gesendet, konnte aber nicht in der Datenbank gespeichert werden. Sie wird nachgetragen, sobald das möglich ist.",
-                     *       "messageId": "<antwort-2@example.org>",
-                     *       "error": "Die Datenbank ist derzeit nicht erreichbar."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Partial"];
-                };
-            };
+            200: components["responses"]["SentAndStoredOrWithDryRunOnlyChecked"];
+            202: components["responses"]["Queued"];
+            207: components["responses"]["Partial"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -6039,7 +6508,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description True: nothing is sent, recorded, counted against a limit or learned; the response is the email that would be sent. Not with `Idempotency-Key`. */
-                dry_run?: boolean;
+                dry_run?: components["parameters"]["dry_run2"];
             };
             header?: {
                 /** @description Name of the request, chosen by the caller, such as a UUID or `invoice-4711-reminder-2`; visible ASCII characters. Of all requests with the same key only the first sends; a repeat gets the same response, for at least 24 hours. */
@@ -6152,7 +6621,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description True: nothing is sent, recorded, counted against a limit or learned; the response is the email that would be sent. Not with `Idempotency-Key`. */
-                dry_run?: boolean;
+                dry_run?: components["parameters"]["dry_run2"];
             };
             header?: {
                 /** @description Name of the request, chosen by the caller, such as a UUID or `invoice-4711-reminder-2`; visible ASCII characters. Of all requests with the same key only the first sends; a repeat gets the same response, for at least 24 hours. */
@@ -6178,62 +6647,9 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Sent and stored; or, with `dry_run`, only checked. */
-            200: {
-                headers: {
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "sent",
-                     *       "id": "0199db11-2f60-7a17-b5c3-4d8e90a6f172",
-                     *       "messageId": "<antwort-2@example.org>",
-                     *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Sent"] | components["schemas"]["CheckedSend"];
-                };
-            };
-            /** @description Stored and queued. */
-            202: {
-                headers: {
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    Location: components["headers"]["Location"];
-                    "Preference-Applied": components["headers"]["PreferenceApplied"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "queued",
-                     *       "id": "0199db11-2f60-7a17-b5c3-4d8e90a6f172",
-                     *       "messageId": "<antwort-2@example.org>",
-                     *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Queued"];
-                };
-            };
-            /** @description Sent, but not stored yet; the service stores it later. */
-            207: {
-                headers: {
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "partial",
-                     *       "message": "Die E-Mail wurde gesendet, konnte aber nicht in der Datenbank gespeichert werden. Sie wird nachgetragen, sobald das möglich ist.",
-                     *       "messageId": "<antwort-2@example.org>",
-                     *       "error": "Die Datenbank ist derzeit nicht erreichbar."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Partial"];
-                };
-            };
+            200: components["responses"]["SentAndStoredOrWithDryRunOnlyChecked"];
+            202: components["responses"]["Queued"];
+            207: components["responses"]["Partial"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -6336,8 +6752,7 @@ export interface operations {
             /** @description Stored. */
             200: {
                 headers: {
-                    /** @description The version in quotes, for `If-Match`. */
-                    ETag?: string;
+                    ETag: components["headers"]["ETag2"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6399,7 +6814,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The draft. */
-                id: components["schemas"]["Uuid"];
+                id: components["parameters"]["id2"];
             };
             cookie?: never;
         };
@@ -6408,8 +6823,7 @@ export interface operations {
             /** @description The draft. */
             200: {
                 headers: {
-                    /** @description The version in quotes, for `If-Match`. */
-                    ETag?: string;
+                    ETag: components["headers"]["ETag2"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6471,7 +6885,7 @@ export interface operations {
             };
             path: {
                 /** @description The draft. */
-                id: components["schemas"]["Uuid"];
+                id: components["parameters"]["id2"];
             };
             cookie?: never;
         };
@@ -6516,7 +6930,7 @@ export interface operations {
             };
             path: {
                 /** @description The draft. */
-                id: components["schemas"]["Uuid"];
+                id: components["parameters"]["id2"];
             };
             cookie?: never;
         };
@@ -6541,8 +6955,7 @@ export interface operations {
             /** @description As it is now. */
             200: {
                 headers: {
-                    /** @description The version in quotes, for `If-Match`. */
-                    ETag?: string;
+                    ETag: components["headers"]["ETag2"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6619,7 +7032,7 @@ export interface operations {
             };
             path: {
                 /** @description The draft. */
-                id: components["schemas"]["Uuid"];
+                id: components["parameters"]["id2"];
                 /** @description One of its `attachments`. */
                 attachmentId: components["schemas"]["Uuid"];
             };
@@ -6627,49 +7040,9 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The whole file. */
-            200: {
-                headers: {
-                    "Content-Length": components["headers"]["ContentLength"];
-                    "Content-Disposition": components["headers"]["ContentDisposition"];
-                    "Accept-Ranges": components["headers"]["AcceptRanges"];
-                    /** @description The SHA-256 of the whole file, in quotes. */
-                    ETag?: string;
-                    "Cache-Control": components["headers"]["CacheControl"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /** @example Hallo */
-                    "*/*": string;
-                };
-            };
-            /** @description The range asked for. */
-            206: {
-                headers: {
-                    "Content-Length": components["headers"]["ContentLength"];
-                    "Content-Disposition": components["headers"]["ContentDisposition"];
-                    "Accept-Ranges": components["headers"]["AcceptRanges"];
-                    /** @description The SHA-256 of the whole file, in quotes. */
-                    ETag?: string;
-                    "Cache-Control": components["headers"]["CacheControl"];
-                    "Content-Range": components["headers"]["ContentRange"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /** @example Hallo */
-                    "*/*": string;
-                };
-            };
-            /** @description Not modified. */
-            304: {
-                headers: {
-                    /** @description The SHA-256 of the whole file, in quotes. */
-                    ETag?: string;
-                    "Cache-Control": components["headers"]["CacheControl"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["TheWholeFile"];
+            206: components["responses"]["TheRangeAskedFor"];
+            304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -6692,7 +7065,7 @@ export interface operations {
             };
             path: {
                 /** @description The draft. */
-                id: components["schemas"]["Uuid"];
+                id: components["parameters"]["id2"];
             };
             cookie?: never;
         };
@@ -6725,44 +7098,8 @@ export interface operations {
                     "application/json": components["schemas"]["Sent"];
                 };
             };
-            /** @description Stored and queued. */
-            202: {
-                headers: {
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    Location: components["headers"]["Location"];
-                    "Preference-Applied": components["headers"]["PreferenceApplied"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "queued",
-                     *       "id": "0199db11-2f60-7a17-b5c3-4d8e90a6f172",
-                     *       "messageId": "<antwort-2@example.org>",
-                     *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Queued"];
-                };
-            };
-            /** @description Sent, but not stored yet; the service stores it later. */
-            207: {
-                headers: {
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "partial",
-                     *       "message": "Die E-Mail wurde gesendet, konnte aber nicht in der Datenbank gespeichert werden. Sie wird nachgetragen, sobald das möglich ist.",
-                     *       "messageId": "<antwort-2@example.org>",
-                     *       "error": "Die Datenbank ist derzeit nicht erreichbar."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Partial"];
-                };
-            };
+            202: components["responses"]["Queued"];
+            207: components["responses"]["Partial"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -6834,64 +7171,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One page. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "emails": [
-                     *         {
-                     *           "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
-                     *           "message_id": "<angebot-1@example.org>",
-                     *           "direction": "outbound",
-                     *           "from_address": {
-                     *             "name": "Vertrieb",
-                     *             "address": "vertrieb@example.org"
-                     *           },
-                     *           "to_addresses": [
-                     *             {
-                     *               "name": "Ann Example",
-                     *               "address": "ann@example.com"
-                     *             }
-                     *           ],
-                     *           "subject": "Ihr Angebot",
-                     *           "text_body": "Guten Tag, anbei unser Angebot.",
-                     *           "date": "2026-01-30T09:15:00.000Z",
-                     *           "has_attachments": true,
-                     *           "email_attachments": [
-                     *             {
-                     *               "id": "0199d3a4-5b20-7f93-8a6e-c4d17b0e5f29",
-                     *               "filename": "angebot.txt",
-                     *               "content_type": "text/plain",
-                     *               "size_bytes": 5,
-                     *               "storage_path": "vertrieb/0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47/angebot.txt"
-                     *             }
-                     *           ],
-                     *           "state": "sent",
-                     *           "state_detail": null,
-                     *           "next_attempt_at": null,
-                     *           "thread_id": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
-                     *           "account_id": "vertrieb",
-                     *           "authentication": null,
-                     *           "tags": [
-                     *             "angebot"
-                     *           ],
-                     *           "metadata": {
-                     *             "order_id": 4711
-                     *           },
-                     *           "list_id": null,
-                     *           "author": null
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EmailListings"];
-                };
-            };
+            200: components["responses"]["EmailListings"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -7578,7 +7858,7 @@ export interface operations {
                 /** @description Maximum number of entries on a page. */
                 limit?: components["parameters"]["limit"];
                 /** @description `next_cursor` of the previous page; absent for the first page. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor2"];
             };
             header?: never;
             path?: never;
@@ -7586,64 +7866,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One page. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "emails": [
-                     *         {
-                     *           "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
-                     *           "message_id": "<angebot-1@example.org>",
-                     *           "direction": "outbound",
-                     *           "from_address": {
-                     *             "name": "Vertrieb",
-                     *             "address": "vertrieb@example.org"
-                     *           },
-                     *           "to_addresses": [
-                     *             {
-                     *               "name": "Ann Example",
-                     *               "address": "ann@example.com"
-                     *             }
-                     *           ],
-                     *           "subject": "Ihr Angebot",
-                     *           "text_body": "Guten Tag, anbei unser Angebot.",
-                     *           "date": "2026-01-30T09:15:00.000Z",
-                     *           "has_attachments": true,
-                     *           "email_attachments": [
-                     *             {
-                     *               "id": "0199d3a4-5b20-7f93-8a6e-c4d17b0e5f29",
-                     *               "filename": "angebot.txt",
-                     *               "content_type": "text/plain",
-                     *               "size_bytes": 5,
-                     *               "storage_path": "vertrieb/0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47/angebot.txt"
-                     *             }
-                     *           ],
-                     *           "state": "sent",
-                     *           "state_detail": null,
-                     *           "next_attempt_at": null,
-                     *           "thread_id": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
-                     *           "account_id": "vertrieb",
-                     *           "authentication": null,
-                     *           "tags": [
-                     *             "angebot"
-                     *           ],
-                     *           "metadata": {
-                     *             "order_id": 4711
-                     *           },
-                     *           "list_id": null,
-                     *           "author": null
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EmailListings"];
-                };
-            };
+            200: components["responses"]["EmailListings"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -7664,27 +7887,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The message. */
-            200: {
-                headers: {
-                    "Content-Length": components["headers"]["ContentLength"];
-                    "Content-Disposition": components["headers"]["ContentDisposition"];
-                    "Accept-Ranges": components["headers"]["AcceptRanges"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example From: Ann Example <ann@example.com>
-                     *     To: vertrieb@example.org
-                     *     Subject: Re: Ihr Angebot
-                     *     Date: Sat, 31 Jan 2026 13:00:00 +0100
-                     *     Message-ID: <reply-1@example.com>
-                     *
-                     *     Gerne!
-                     */
-                    "message/rfc822": string;
-                };
-            };
+            200: components["responses"]["TheMessage"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -7755,27 +7958,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The message. */
-            200: {
-                headers: {
-                    "Content-Length": components["headers"]["ContentLength"];
-                    "Content-Disposition": components["headers"]["ContentDisposition"];
-                    "Accept-Ranges": components["headers"]["AcceptRanges"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example From: Ann Example <ann@example.com>
-                     *     To: vertrieb@example.org
-                     *     Subject: Re: Ihr Angebot
-                     *     Date: Sat, 31 Jan 2026 13:00:00 +0100
-                     *     Message-ID: <reply-1@example.com>
-                     *
-                     *     Gerne!
-                     */
-                    "message/rfc822": string;
-                };
-            };
+            200: components["responses"]["TheMessage"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -8320,8 +8503,7 @@ export interface operations {
             /** @description Its first version. */
             200: {
                 headers: {
-                    /** @description The newest version in quotes, for `If-Match`. */
-                    ETag?: string;
+                    ETag: components["headers"]["ETag4"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8366,7 +8548,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The template. */
-                id: components["schemas"]["Uuid"];
+                id: components["parameters"]["id3"];
             };
             cookie?: never;
         };
@@ -8375,8 +8557,7 @@ export interface operations {
             /** @description The version. */
             200: {
                 headers: {
-                    /** @description The newest version in quotes, for `If-Match`. */
-                    ETag?: string;
+                    ETag: components["headers"]["ETag4"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8419,7 +8600,7 @@ export interface operations {
             };
             path: {
                 /** @description The template. */
-                id: components["schemas"]["Uuid"];
+                id: components["parameters"]["id3"];
             };
             cookie?: never;
         };
@@ -8463,7 +8644,7 @@ export interface operations {
             };
             path: {
                 /** @description The template. */
-                id: components["schemas"]["Uuid"];
+                id: components["parameters"]["id3"];
             };
             cookie?: never;
         };
@@ -8481,8 +8662,7 @@ export interface operations {
             /** @description The new version. */
             200: {
                 headers: {
-                    /** @description The newest version in quotes, for `If-Match`. */
-                    ETag?: string;
+                    ETag: components["headers"]["ETag4"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8527,7 +8707,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The template. */
-                id: components["schemas"]["Uuid"];
+                id: components["parameters"]["id3"];
             };
             cookie?: never;
         };
@@ -9188,6 +9368,27 @@ export interface operations {
                      *       "accounts": [
                      *         {
                      *           "id": "vertrieb",
+                     *           "declared": false,
+                     *           "state": "active",
+                     *           "version": 1,
+                     *           "paused_at": null,
+                     *           "settings": {
+                     *             "from": "Vertrieb <vertrieb@example.org>",
+                     *             "smtp_server": "smtps://smtp.example.com",
+                     *             "imap_server": "imaps://imap.example.com",
+                     *             "imap_since": null,
+                     *             "imap_sent": null,
+                     *             "imap_sent_copies": null,
+                     *             "rate_per_minute": null,
+                     *             "rate_per_day": null,
+                     *             "join_by_subject": null,
+                     *             "retention_days": null,
+                     *             "trusted_authserv_ids": [
+                     *               "mx.example.com"
+                     *             ],
+                     *             "oauth2": null,
+                     *             "dkim": null
+                     *           },
                      *           "from_address": {
                      *             "name": "Vertrieb",
                      *             "address": "vertrieb@example.org"
@@ -9233,6 +9434,280 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createAccount: {
+        parameters: {
+            query?: {
+                /** @description The account continues the mail that is recorded under its id. */
+                adopt_mail?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "vertrieb",
+                 *       "from": "Vertrieb <vertrieb@example.org>",
+                 *       "smtp_url": "smtps://vertrieb:geheim@smtp.example.com",
+                 *       "imap_url": "imaps://vertrieb:geheim@imap.example.com"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateAccountRequest"];
+            };
+        };
+        responses: {
+            201: components["responses"]["Account"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    checkAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "vertrieb",
+                 *       "from": "Vertrieb <vertrieb@example.org>",
+                 *       "smtp_url": "smtps://vertrieb:geheim@smtp.example.com",
+                 *       "imap_url": "imaps://vertrieb:geheim@imap.example.com"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateAccountRequest"];
+            };
+        };
+        responses: {
+            /** @description What was found, whether it works or not. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ok": true,
+                     *       "findings": [
+                     *         {
+                     *           "grade": "ok",
+                     *           "text": "account vertrieb sends by smtp.example.com:465, as vertrieb",
+                     *           "advice": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AccountCheck"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The account. */
+                id: components["parameters"]["id4"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Account"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Only when this is the version. Absent: any version. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description The account. */
+                id: components["parameters"]["id4"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "vertrieb",
+                     *       "deleted_at": "2026-01-31T12:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletedAccount"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            428: components["responses"]["PreconditionRequired"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    changeAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version, such as `"3"`. Required. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description The account. */
+                id: components["parameters"]["id4"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "smtp_url": "smtps://vertrieb:neues-geheimnis@smtp.example.com"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChangeAccountRequest"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Account"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            428: components["responses"]["PreconditionRequired"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    pauseAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The account. */
+                id: components["parameters"]["id4"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Account"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    resumeAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The account. */
+                id: components["parameters"]["id4"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Account"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    resyncAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The account. */
+                id: components["parameters"]["id4"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Account"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
@@ -9402,7 +9877,7 @@ export interface operations {
                 /** @description Maximum number of entries on a page. */
                 limit?: components["parameters"]["limit"];
                 /** @description `next_cursor` of the previous page; absent for the first page. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor2"];
             };
             header?: never;
             path?: never;
@@ -9568,44 +10043,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Registered; past mail is linked. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "customer_id": "6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34",
-                     *       "name": "Example GmbH",
-                     *       "company_id": null,
-                     *       "addresses": [
-                     *         {
-                     *           "address": "ann@example.com",
-                     *           "origin": "registered",
-                     *           "account_ids": null,
-                     *           "status": "decides",
-                     *           "other_customer_ids": []
-                     *         }
-                     *       ],
-                     *       "domains": [
-                     *         {
-                     *           "domain": "*.example.com",
-                     *           "status": "decides",
-                     *           "other_customer_ids": []
-                     *         }
-                     *       ],
-                     *       "complete": true,
-                     *       "relinked": {
-                     *         "linked": 3,
-                     *         "moved": 0,
-                     *         "unlinked": 0
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["CustomerRegistered"];
-                };
-            };
+            200: components["responses"]["CustomerRegistered"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -9638,44 +10076,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Registered; past mail is linked. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "customer_id": "6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34",
-                     *       "name": "Example GmbH",
-                     *       "company_id": null,
-                     *       "addresses": [
-                     *         {
-                     *           "address": "ann@example.com",
-                     *           "origin": "registered",
-                     *           "account_ids": null,
-                     *           "status": "decides",
-                     *           "other_customer_ids": []
-                     *         }
-                     *       ],
-                     *       "domains": [
-                     *         {
-                     *           "domain": "*.example.com",
-                     *           "status": "decides",
-                     *           "other_customer_ids": []
-                     *         }
-                     *       ],
-                     *       "complete": true,
-                     *       "relinked": {
-                     *         "linked": 3,
-                     *         "moved": 0,
-                     *         "unlinked": 0
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["CustomerRegistered"];
-                };
-            };
+            200: components["responses"]["CustomerRegistered"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -9756,7 +10157,7 @@ export interface operations {
                 /** @description Maximum number of entries on a page. */
                 limit?: components["parameters"]["limit"];
                 /** @description `next_cursor` of the previous page; absent for the first page. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor2"];
             };
             header?: never;
             path?: never;
@@ -9993,50 +10394,13 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The webhook. */
-                id: components["schemas"]["Uuid"];
+                id: components["parameters"]["id5"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The webhook. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "0199da02-7d31-7c68-8b4f-a15e0c92d736",
-                     *       "url": "https://crm.example.com/email-events",
-                     *       "description": "Kundenverwaltung",
-                     *       "types": [
-                     *         "email.received",
-                     *         "email.bounced"
-                     *       ],
-                     *       "account_id": "vertrieb",
-                     *       "customer_id": null,
-                     *       "historical": false,
-                     *       "payload": "full",
-                     *       "max_in_flight": 1,
-                     *       "header_names": [
-                     *         "Authorization"
-                     *       ],
-                     *       "old_secret_until": null,
-                     *       "state": "active",
-                     *       "paused_at": null,
-                     *       "pause_reason": null,
-                     *       "pause_detail": null,
-                     *       "position": "000512b000000004",
-                     *       "failing_since": null,
-                     *       "next_attempt_at": null,
-                     *       "created_at": "2026-01-30T09:15:00.000Z",
-                     *       "updated_at": "2026-01-31T12:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Webhook"];
-                };
-            };
+            200: components["responses"]["Webhook"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -10052,7 +10416,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The webhook. */
-                id: components["schemas"]["Uuid"];
+                id: components["parameters"]["id5"];
             };
             cookie?: never;
         };
@@ -10091,7 +10455,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The webhook. */
-                id: components["schemas"]["Uuid"];
+                id: components["parameters"]["id5"];
             };
             cookie?: never;
         };
@@ -10119,44 +10483,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description As it is now. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "0199da02-7d31-7c68-8b4f-a15e0c92d736",
-                     *       "url": "https://crm.example.com/email-events",
-                     *       "description": "Kundenverwaltung",
-                     *       "types": [
-                     *         "email.received",
-                     *         "email.bounced"
-                     *       ],
-                     *       "account_id": "vertrieb",
-                     *       "customer_id": null,
-                     *       "historical": false,
-                     *       "payload": "full",
-                     *       "max_in_flight": 1,
-                     *       "header_names": [
-                     *         "Authorization"
-                     *       ],
-                     *       "old_secret_until": null,
-                     *       "state": "active",
-                     *       "paused_at": null,
-                     *       "pause_reason": null,
-                     *       "pause_detail": null,
-                     *       "position": "000512b000000004",
-                     *       "failing_since": null,
-                     *       "next_attempt_at": null,
-                     *       "created_at": "2026-01-30T09:15:00.000Z",
-                     *       "updated_at": "2026-01-31T12:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Webhook"];
-                };
-            };
+            200: components["responses"]["Webhook"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -10176,7 +10503,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The webhook. */
-                id: components["schemas"]["Uuid"];
+                id: components["parameters"]["id5"];
             };
             cookie?: never;
         };
@@ -10238,50 +10565,13 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The webhook. */
-                id: components["schemas"]["Uuid"];
+                id: components["parameters"]["id5"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Active. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "0199da02-7d31-7c68-8b4f-a15e0c92d736",
-                     *       "url": "https://crm.example.com/email-events",
-                     *       "description": "Kundenverwaltung",
-                     *       "types": [
-                     *         "email.received",
-                     *         "email.bounced"
-                     *       ],
-                     *       "account_id": "vertrieb",
-                     *       "customer_id": null,
-                     *       "historical": false,
-                     *       "payload": "full",
-                     *       "max_in_flight": 1,
-                     *       "header_names": [
-                     *         "Authorization"
-                     *       ],
-                     *       "old_secret_until": null,
-                     *       "state": "active",
-                     *       "paused_at": null,
-                     *       "pause_reason": null,
-                     *       "pause_detail": null,
-                     *       "position": "000512b000000004",
-                     *       "failing_since": null,
-                     *       "next_attempt_at": null,
-                     *       "created_at": "2026-01-30T09:15:00.000Z",
-                     *       "updated_at": "2026-01-31T12:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Webhook"];
-                };
-            };
+            200: components["responses"]["Webhook"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -10301,7 +10591,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The webhook. */
-                id: components["schemas"]["Uuid"];
+                id: components["parameters"]["id5"];
             };
             cookie?: never;
         };
@@ -10316,44 +10606,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Moved. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "0199da02-7d31-7c68-8b4f-a15e0c92d736",
-                     *       "url": "https://crm.example.com/email-events",
-                     *       "description": "Kundenverwaltung",
-                     *       "types": [
-                     *         "email.received",
-                     *         "email.bounced"
-                     *       ],
-                     *       "account_id": "vertrieb",
-                     *       "customer_id": null,
-                     *       "historical": false,
-                     *       "payload": "full",
-                     *       "max_in_flight": 1,
-                     *       "header_names": [
-                     *         "Authorization"
-                     *       ],
-                     *       "old_secret_until": null,
-                     *       "state": "active",
-                     *       "paused_at": null,
-                     *       "pause_reason": null,
-                     *       "pause_detail": null,
-                     *       "position": "000512b000000004",
-                     *       "failing_since": null,
-                     *       "next_attempt_at": null,
-                     *       "created_at": "2026-01-30T09:15:00.000Z",
-                     *       "updated_at": "2026-01-31T12:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Webhook"];
-                };
-            };
+            200: components["responses"]["Webhook"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -10373,7 +10626,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The webhook. */
-                id: components["schemas"]["Uuid"];
+                id: components["parameters"]["id5"];
             };
             cookie?: never;
         };
@@ -10447,7 +10700,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The webhook. */
-                id: components["schemas"]["Uuid"];
+                id: components["parameters"]["id5"];
             };
             cookie?: never;
         };
@@ -10502,7 +10755,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The webhook. */
-                id: components["schemas"]["Uuid"];
+                id: components["parameters"]["id5"];
             };
             cookie?: never;
         };
@@ -10686,7 +10939,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The key. */
-                id: components["schemas"]["KeyId"];
+                id: components["parameters"]["id6"];
             };
             cookie?: never;
         };
@@ -10740,7 +10993,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The key. */
-                id: components["schemas"]["KeyId"];
+                id: components["parameters"]["id6"];
             };
             cookie?: never;
         };
@@ -10797,7 +11050,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The key. */
-                id: components["schemas"]["KeyId"];
+                id: components["parameters"]["id6"];
             };
             cookie?: never;
         };
@@ -10864,7 +11117,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The key. */
-                id: components["schemas"]["KeyId"];
+                id: components["parameters"]["id6"];
             };
             cookie?: never;
         };
@@ -11261,49 +11514,9 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The whole file. */
-            200: {
-                headers: {
-                    "Content-Length": components["headers"]["ContentLength"];
-                    "Content-Disposition": components["headers"]["ContentDisposition"];
-                    "Accept-Ranges": components["headers"]["AcceptRanges"];
-                    /** @description The SHA-256 of the whole file, in quotes. */
-                    ETag?: string;
-                    "Cache-Control": components["headers"]["CacheControl"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /** @example Hallo */
-                    "*/*": string;
-                };
-            };
-            /** @description The range asked for. */
-            206: {
-                headers: {
-                    "Content-Length": components["headers"]["ContentLength"];
-                    "Content-Disposition": components["headers"]["ContentDisposition"];
-                    "Accept-Ranges": components["headers"]["AcceptRanges"];
-                    /** @description The SHA-256 of the whole file, in quotes. */
-                    ETag?: string;
-                    "Cache-Control": components["headers"]["CacheControl"];
-                    "Content-Range": components["headers"]["ContentRange"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /** @example Hallo */
-                    "*/*": string;
-                };
-            };
-            /** @description Not modified. */
-            304: {
-                headers: {
-                    /** @description The SHA-256 of the whole file, in quotes. */
-                    ETag?: string;
-                    "Cache-Control": components["headers"]["CacheControl"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["TheWholeFile"];
+            206: components["responses"]["TheRangeAskedFor"];
+            304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -11364,20 +11577,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Logged out. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "ended": 1
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EndedSessions"];
-                };
-            };
+            200: components["responses"]["EndedSessions"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -11401,20 +11601,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Logged out. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "ended": 1
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EndedSessions"];
-                };
-            };
+            200: components["responses"]["EndedSessions"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];

@@ -1,8 +1,19 @@
 /** `client.accounts` */
 import type { RequestOptions } from '../options.ts';
-import type { Transport } from '../transport.ts';
-import type { Account } from '../types.ts';
+import { plain, segment, type Transport } from '../transport.ts';
+import type {
+  Account,
+  AccountCreation,
+  AccountChange,
+  AccountCheck,
+  AccountRequest,
+  DeletedAccount,
+  Schemas,
+} from '../types.ts';
 
+const pathOf = (id: string) => ({ id: segment('id', id) });
+
+/** Mail identities with their servers. */
 export class Accounts {
   readonly #transport: Transport;
 
@@ -17,5 +28,81 @@ export class Accounts {
       this.#transport.api.GET('/api/accounts', attempt),
     );
     return accounts;
+  }
+
+  /** Not retried automatically: a repeat fails with `account_exists`. */
+  async create(
+    request: AccountRequest,
+    query: AccountCreation = {},
+    options: RequestOptions = {},
+  ): Promise<Account> {
+    const body = plain<Schemas['CreateAccountRequest']>(request);
+    return this.#transport.json({ ...options, repeatable: false }, (attempt) =>
+      this.#transport.api.POST('/api/accounts', { ...attempt, params: { query: plain(query) }, body }),
+    );
+  }
+
+  /** Tries the servers of an account that need not exist; nothing is kept. */
+  async check(request: AccountRequest, options: RequestOptions = {}): Promise<AccountCheck> {
+    const body = plain<Schemas['CreateAccountRequest']>(request);
+    return this.#transport.json({ ...options, repeatable: true }, (attempt) =>
+      this.#transport.api.POST('/api/accounts/check', { ...attempt, body }),
+    );
+  }
+
+  /** Fails with `account_not_found`. */
+  async get(id: string, options: RequestOptions = {}): Promise<Account> {
+    const path = pathOf(id);
+    return this.#transport.json({ ...options, repeatable: true }, (attempt) =>
+      this.#transport.api.GET('/api/accounts/{id}', { ...attempt, params: { path } }),
+    );
+  }
+
+  /** Fields that are not given keep their values; null removes one. Not retried automatically: a repeat fails with `account_changed`. */
+  async change(
+    id: string,
+    version: number,
+    request: AccountChange,
+    options: RequestOptions = {},
+  ): Promise<Account> {
+    const path = pathOf(id);
+    return this.#transport.json({ ...options, repeatable: false }, (attempt) =>
+      this.#transport.api.PATCH('/api/accounts/{id}', {
+        ...attempt,
+        params: { path, header: { 'If-Match': `"${version}"` } },
+        body: plain<Schemas['ChangeAccountRequest']>(request),
+      }),
+    );
+  }
+
+  /** Its mail stays. Not retried automatically: a repeat fails with `account_not_found`. */
+  async delete(id: string, options: RequestOptions = {}): Promise<DeletedAccount> {
+    const path = pathOf(id);
+    return this.#transport.json({ ...options, repeatable: false }, (attempt) =>
+      this.#transport.api.DELETE('/api/accounts/{id}', { ...attempt, params: { path } }),
+    );
+  }
+
+  /** Nothing is sent or read until `resume`. */
+  async pause(id: string, options: RequestOptions = {}): Promise<Account> {
+    const path = pathOf(id);
+    return this.#transport.json({ ...options, repeatable: true }, (attempt) =>
+      this.#transport.api.POST('/api/accounts/{id}/pause', { ...attempt, params: { path } }),
+    );
+  }
+
+  async resume(id: string, options: RequestOptions = {}): Promise<Account> {
+    const path = pathOf(id);
+    return this.#transport.json({ ...options, repeatable: true }, (attempt) =>
+      this.#transport.api.POST('/api/accounts/{id}/resume', { ...attempt, params: { path } }),
+    );
+  }
+
+  /** Compares its mailboxes with what is recorded. */
+  async resync(id: string, options: RequestOptions = {}): Promise<Account> {
+    const path = pathOf(id);
+    return this.#transport.json({ ...options, repeatable: true }, (attempt) =>
+      this.#transport.api.POST('/api/accounts/{id}/resync', { ...attempt, params: { path } }),
+    );
   }
 }

@@ -46,7 +46,9 @@ export function shareComponents(spelt: Paths) {
   );
   const responses = shareRepeated(
     'responses',
-    operations.flatMap((operation) => spotsIn(operation.responses, (status) => errorAnswerName(status))),
+    operations.flatMap(({ responses: own }) =>
+      spotsIn(own, (status) => errorAnswerName(status) ?? answerName(own[status])),
+    ),
   );
   return { paths, components: { schemas, parameters, headers, responses } };
 }
@@ -95,12 +97,22 @@ function shareRepeated(kind: string, spots: readonly Spot[]): Node {
   }
   for (const group of groups.values()) {
     const [first] = group;
-    // The name may be taken, for example by a cursor of another length: then this value stays spelt out.
-    if (first === undefined || group.length === 1 || first.name in shared) continue;
-    shared[first.name] = first.owner[first.key];
-    for (const { owner, key } of group) owner[key] = { $ref: `#/components/${kind}/${first.name}` };
+    if (first === undefined || group.length === 1) continue;
+    // The name may be taken, for example by the id of something else.
+    let name = first.name;
+    for (let number = 2; name in shared; number += 1) name = `${first.name}${number}`;
+    shared[name] = first.owner[first.key];
+    for (const { owner, key } of group) owner[key] = { $ref: `#/components/${kind}/${name}` };
   }
   return shared;
+}
+
+/** The name of the component for an answer, its headers and example included: that of its schema, or else its description in CamelCase. */
+function answerName(answer: Answer | undefined): string | null {
+  const reference = answer?.content?.['application/json']?.schema['$ref'];
+  if (typeof reference === 'string') return reference.split('/').pop() ?? null;
+  const words = String(answer?.['description'] ?? '').match(/[A-Za-z0-9]+/g) ?? [];
+  return words.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join('') || null;
 }
 
 /** The document names them a hundred times. */

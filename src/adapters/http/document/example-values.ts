@@ -33,6 +33,22 @@ import {
 } from './example-story.ts';
 import { WRITING_VALUES } from './example-writing.ts';
 
+const OPTIONAL_SETTINGS = [
+  'imap_since',
+  'imap_sent',
+  'imap_sent_copies',
+  'rate_per_minute',
+  'rate_per_day',
+  'join_by_subject',
+  'retention_days',
+  'trusted_authserv_ids',
+  'oauth2',
+  'dkim',
+];
+
+const leftOut = (title: string, ...fields: readonly string[]): Readonly<Record<string, undefined>> =>
+  Object.fromEntries(fields.map((field) => [`${title}.${field}`, undefined]));
+
 /**
  * Looked up by `operationId.title.field`, then `operationId.field`, `title.field` and `field`. undefined: the field is left out. `id` alone
  * has no value, since it identifies different things.
@@ -385,6 +401,28 @@ export const EXAMPLE_VALUES: Readonly<Record<string, unknown>> = {
   kind: 'address',
   value: 'ann@example.com',
   customer_count: 2,
+
+  // Accounts
+  AccountId: 'vertrieb',
+  AccountFrom: 'Vertrieb <vertrieb@example.org>',
+  'Account.state': 'active',
+  'Account.version': 1,
+  'CreateAccountRequest.id': 'vertrieb',
+  'DeletedAccount.id': 'vertrieb',
+  'CreateAccountRequest.smtp_url': 'smtps://vertrieb:geheim@smtp.example.com',
+  'CreateAccountRequest.imap_url': 'imaps://vertrieb:geheim@imap.example.com',
+  'ChangeAccountRequest.smtp_url': 'smtps://vertrieb:neues-geheimnis@smtp.example.com',
+  smtp_server: 'smtps://smtp.example.com',
+  imap_server: 'imaps://imap.example.com',
+  trusted_authserv_ids: ['mx.example.com'],
+  'AccountSettings.oauth2': null,
+  'AccountCheck.ok': true,
+  'AccountFinding.grade': 'ok',
+  'AccountFinding.text': 'account vertrieb sends by smtp.example.com:465, as vertrieb',
+  'AccountSettings.dkim': null,
+  // Most accounts need none of these.
+  ...leftOut('CreateAccountRequest', ...OPTIONAL_SETTINGS),
+  ...leftOut('ChangeAccountRequest', 'from', 'imap_url', ...OPTIONAL_SETTINGS),
 
   // Mailboxes
   has_mailbox: true,

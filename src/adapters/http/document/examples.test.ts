@@ -207,6 +207,7 @@ describe('an example of an answer', () => {
       Variant: 'VariantDetail',
       AttachmentDetail: 'Attachment',
       DeletedWebhook: 'Webhook',
+      DeletedAccount: 'Account',
       LatestEvent: 'Event',
       KeyAuthor: 'Key',
       Author: 'Key',

@@ -19,7 +19,7 @@ const Checks = {
   title: 'Checks',
   type: 'object',
   description:
-    'Each dependency: `ok` or `away`. Details are in the log only. The service is ready even when `replica` is away.',
+    'Each dependency: `ok` or `away`. Details are in the log only. The service is ready even when `replica` or `accounts` is away.',
   additionalProperties: { type: 'string', enum: ['ok', 'away'] },
 } as const;
 

@@ -42,6 +42,7 @@ export function registerOperation<Deps>(
         const call = { caller, actor: actorOf(request), input: read(request), signal: stopping };
         const output = await run(operation, call);
         if (versionOf !== undefined) reply.header('etag', `"${versionOf(output as never)}"`);
+        if (operation.creates === true) reply.code(201);
         return write(output);
       } finally {
         slot?.release();
@@ -59,7 +60,7 @@ function schemaOf<Deps>(operation: Operation<Deps>) {
     ...(version === undefined ? {} : { headers: { type: 'object', properties: ifMatch(version.text) } }),
     ...(body === undefined ? {} : { body }),
     response: {
-      200: jsonResponse(
+      [operation.creates === true ? 201 : 200]: jsonResponse(
         operation.answer,
         operation.output,
         operation.versionOf === undefined ? undefined : ETAG,

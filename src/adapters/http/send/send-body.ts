@@ -169,12 +169,14 @@ export const SendBody = {
       description: `Display name in From, up to ${MAX_FROM_NAME_CHARS} characters. Default: the name of the account.`,
     },
     headers: {
+      title: 'SendHeaders',
       anyOf: [{ type: 'object', additionalProperties: { type: ['string', 'null'] } }, { type: 'null' }],
-      description: `Up to ${MAX_CUSTOM_HEADERS} further header fields, by name: any \`X-…\`, and ${STANDARD_HEADERS.join(', ')}.`,
+      $comment: `Up to ${MAX_CUSTOM_HEADERS} further header fields, by name: any \`X-…\`, and ${STANDARD_HEADERS.join(', ')}.`,
     },
     tags: {
+      title: 'SendTags',
       anyOf: [{ type: 'array', items: { type: 'string' } }, { type: 'null' }],
-      description: `Up to ${MAX_TAGS} tags of 1 to 64 characters: letters and digits, after the first character also \`_ . : @ + -\`. For \`GET /api/emails?tag=\`; events of the email contain them.`,
+      $comment: `Up to ${MAX_TAGS} tags of 1 to 64 characters: letters and digits, after the first character also \`_ . : @ + -\`. For \`GET /api/emails?tag=\`; events of the email contain them.`,
     },
     metadata: {
       anyOf: [{ type: 'object', additionalProperties: true }, { type: 'null' }],

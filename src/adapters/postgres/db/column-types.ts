@@ -2,6 +2,7 @@
  * Contents of columns that the schema can't describe: the types of JSON, and texts that a check over several columns bounds.
  * scripts/statements.mjs gives these types to the columns, and fails when there is no such column.
  */
+import type { OpenSettings } from '../../../app/accounts/account-fields.ts';
 import type { AddressView } from '../../../app/emails/email-ports.ts';
 import type { MailSource } from '../../../app/emails/variant-view.ts';
 import type { Invitation } from '../../../core/calendar/invitation.ts';
@@ -18,6 +19,7 @@ import type { Right } from '../../../core/keys/rights.ts';
 import type { EmailState } from '../../../core/delivery/states.ts';
 
 export interface ColumnTypes {
+  'accounts.settings': OpenSettings;
   'api_keys.created_by': Author;
   'api_keys.rights': Right[];
   'emails.authentication': MailAuthentication;

@@ -46,6 +46,11 @@ export function createMailboxLeases(
   };
 }
 
+/** Takes the account from the process that reads it, for any to take at once. */
+export async function endReading(executor: Executor, accountId: string): Promise<void> {
+  await run(executor, END_READING, { accountId });
+}
+
 /** A server's error message may be long, and contain characters that PostgreSQL can't store in a text. */
 export function storable(reason: string): string {
   return toStorable(reason).slice(0, MAX_KEPT_REASON_CHARS);
@@ -143,6 +148,11 @@ const LEAVE = statement(
     delete from mailbox_readers where owner = $owner or alive_until < now() - interval '1 day'
   ), ${own('')}
   update mailbox_accounts m set owner = null, lease_until = null from own o where m.account_id = o.account_id`,
+);
+
+const END_READING = statement(
+  'end-reading-account',
+  'update mailbox_accounts set owner = null, lease_until = null, next_attempt_at = null where account_id = $accountId',
 );
 
 const NOTE_ATTEMPT = statement(

@@ -17,7 +17,7 @@ import type { HeaderSummaryJson } from '../db/column-types.ts';
 import { toStorableJson } from '../../../core/storable-text.ts';
 import { toView } from '../emails/received-values.ts';
 import { fromNow } from '../db/from-now.ts';
-import { run, statement, type RowOf } from '../db/statement.ts';
+import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 
 export function createMailboxRecords(pool: Pool): MailboxRecords {
   return {
@@ -269,3 +269,14 @@ const NOTE_MAILBOX_FAILURE = statement(
   )
   select exists (select from held) as held`,
 );
+
+/** Without the next UID, all UIDs of the server are compared. */
+const FORGET_PROGRESS = statement(
+  'forget-mailbox-progress',
+  'update mailboxes set uid_next = null where account_id = $accountId',
+);
+
+/** Has all mailboxes of the account compared with the server when they are opened next. */
+export async function forgetProgress(executor: Executor, accountId: string): Promise<void> {
+  await run(executor, FORGET_PROGRESS, { accountId });
+}

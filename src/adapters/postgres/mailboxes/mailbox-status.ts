@@ -9,6 +9,9 @@ import type {
 import { countSentCopies } from '../sent-copies/sent-copies.ts';
 import { columnsOf, jsonObject, type JsonOf } from '../db/json.ts';
 import { run, statement, statements, type RowOf } from '../db/statement.ts';
+import { inTransaction } from '../db/transaction.ts';
+import { endReading } from './mailbox-leases.ts';
+import { forgetProgress } from './mailbox-records.ts';
 
 export function createMailboxStatusStore(pool: Pool): MailboxStatusStore {
   return {
@@ -30,6 +33,13 @@ export function createMailboxStatusStore(pool: Pool): MailboxStatusStore {
       const [row] = await run(pool, RETRY, { id });
       return row === undefined ? null : toQuarantined(row);
     },
+
+    resync: (accountId) =>
+      inTransaction(pool, async (client) => {
+        // First: then the reading under way can't record its progress again, and the next one waits for the end of this transaction.
+        await endReading(client, accountId);
+        await forgetProgress(client, accountId);
+      }),
   };
 }
 

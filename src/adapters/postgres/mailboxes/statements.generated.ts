@@ -99,6 +99,12 @@ declare module '../db/statement.ts' {
         next_try_ms: number | null;
       };
     };
+    'end-reading-account': {
+      values: {
+        accountId: string | null;
+      };
+      row: object;
+    };
     'erase-quarantined': {
       values: {
         mailboxIds: readonly (string | null)[] | null;
@@ -118,6 +124,12 @@ declare module '../db/statement.ts' {
         uid: string;
         account_id: string;
       };
+    };
+    'forget-mailbox-progress': {
+      values: {
+        accountId: string | null;
+      };
+      row: object;
     };
     'give-messages-to-email': {
       values: {

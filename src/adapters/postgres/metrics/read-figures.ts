@@ -4,10 +4,10 @@ import { MAX_COUNTED, type AccountFigures, type ReadFigures } from '../../../app
 import { jsonObject, type JsonOf } from '../db/json.ts';
 import { run, statement } from '../db/statement.ts';
 
-/** @param accountIds the configured ones: no metric covers others */
-export function createReadFigures(pool: Pool, accountIds: readonly string[]): ReadFigures {
+/** @param accountIds those of this process now: no metric covers others */
+export function createReadFigures(pool: Pool, accountIds: () => Iterable<string>): ReadFigures {
   return async () => {
-    const [row] = await run(pool, FIGURES, { accounts: [...accountIds], atMost: MAX_COUNTED });
+    const [row] = await run(pool, FIGURES, { accounts: [...accountIds()], atMost: MAX_COUNTED });
     if (row === undefined) throw new Error('the question for figures has no answer');
     return {
       accounts: row.accounts.map(toAccount),

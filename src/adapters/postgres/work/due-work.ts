@@ -17,9 +17,10 @@ export interface DueWorkAccounts {
   readonly reading: readonly string[];
 }
 
-export function createDueWork(pool: Pool, { sending, keepingCopies, reading }: DueWorkAccounts): DueWork {
+export function createDueWork(pool: Pool, accounts: () => DueWorkAccounts): DueWork {
   return {
     async find() {
+      const { sending, keepingCopies, reading } = accounts();
       const [row] = await run(pool, DUE_WORK, {
         accounts: [...sending],
         copyAccounts: [...keepingCopies],

@@ -1,6 +1,5 @@
 /** The time that a certificate is still valid for. */
-import { DAY_MS } from '../../core/durations.ts';
-import { formatSeconds } from '../api/format.ts';
+import { DAY_MS, formatSeconds } from '../core/durations.ts';
 import { ok, problem, warning, type Finding } from './finding.ts';
 
 /** Days before the end at which renewal is due. */

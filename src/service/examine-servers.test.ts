@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { MailboxError } from '../../app/mailboxes/mailbox-ports.ts';
-import { adviceFor } from './check-mail-servers.ts';
+import { MailboxError } from '../app/mailboxes/mailbox-ports.ts';
+import { adviceFor, OF_CONFIGURATION } from './examine-servers.ts';
 
 it.each([
   ['a log-in, whatever the server says of it', 'LOGIN was refused: password expired', true, /^Correct user/],
@@ -19,5 +19,5 @@ it.each([
   ],
   ['a name without an address', 'getaddrinfo ENOTFOUND imap.test', false, /^Correct the host/],
 ])('the advice is about %s', (_, reason, isLogIn, advice) => {
-  expect(adviceFor(new MailboxError('refused', reason), isLogIn, 'IMAP_URL')).toMatch(advice);
+  expect(adviceFor(new MailboxError('refused', reason), isLogIn, 'imap', OF_CONFIGURATION)).toMatch(advice);
 });

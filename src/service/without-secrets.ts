@@ -1,12 +1,21 @@
-/** Removes the secrets of the configuration from printed text: servers and libraries quote a value that they refuse. */
-import type { Config } from '../../config/config.ts';
+/** Removes secrets from findings: servers and libraries quote a value that they refuse. */
+import type { AccountConfig } from '../config/config-accounts.ts';
+import type { Config } from '../config/config.ts';
 import type { Finding } from './finding.ts';
 
 /** Shorter secrets occur as words in any text. */
 const MIN_LENGTH = 4;
 
-export function withoutSecrets(config: Config): <F extends Finding>(finding: F) => F {
-  const secrets = secretsOf(config);
+type Clean = <F extends Finding>(finding: F) => F;
+
+/** Without those of the configuration. */
+export const withoutSecrets = (config: Config): Clean => without(secretsOf(config));
+
+/** Without those of one account. */
+export const withoutSecretsOf = (account: AccountConfig): Clean => without(secretsOfAccount(account));
+
+function without(all: readonly (string | null | undefined)[]): Clean {
+  const secrets = toForms(all);
   const clean = (text: string) => secrets.reduce((result, secret) => result.replaceAll(secret, '***'), text);
   return (finding) => ({
     ...finding,
@@ -15,24 +24,28 @@ export function withoutSecrets(config: Config): <F extends Finding>(finding: F) 
   });
 }
 
-function secretsOf(config: Config): readonly string[] {
-  const { apiSecrets, commands, databaseUrl, databaseReadUrl, s3Credentials, backupKey, tracing, accounts } =
-    config;
-  const urls = [
-    databaseUrl,
-    databaseReadUrl,
-    ...accounts.flatMap(({ smtpUrl, imap }) => [smtpUrl, imap?.url ?? null]),
-  ];
-  const all = [
+const secretsOfAccount = ({ smtpUrl, imap, oauth2 }: AccountConfig) => [
+  ...[smtpUrl, imap?.url ?? null].flatMap(passwordsOf),
+  oauth2?.clientSecret,
+  oauth2?.refreshToken,
+];
+
+function secretsOf(config: Config): readonly (string | null | undefined)[] {
+  const { apiSecrets, commands, databaseUrl, databaseReadUrl, s3Credentials, backupKey, tracing } = config;
+  return [
     ...apiSecrets,
+    ...config.secretsKeys,
     commands.serviceKey,
     s3Credentials?.accessKeyId,
     s3Credentials?.secretAccessKey,
     backupKey,
     ...Object.values(tracing?.headers ?? {}).flatMap((value) => [value, encodeURIComponent(value)]),
-    ...accounts.flatMap(({ oauth2 }) => [oauth2?.clientSecret, oauth2?.refreshToken]),
-    ...urls.flatMap(passwordsOf),
+    ...config.accounts.flatMap(secretsOfAccount),
+    ...[databaseUrl, databaseReadUrl].flatMap(passwordsOf),
   ];
+}
+
+function toForms(all: readonly (string | null | undefined)[]): readonly string[] {
   const readable = all.flatMap((secret) => ((secret ?? '').length >= MIN_LENGTH ? [secret as string] : []));
   // SMTP and IMAP carry passwords in Base64.
   const forms = readable.flatMap((secret) => [secret, Buffer.from(secret).toString('base64')]);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { loadConfig, VARIABLES } from '../../config/config.ts';
+import { loadConfig, VARIABLES } from '../config/config.ts';
 import { problem } from './finding.ts';
 import { withoutSecrets } from './without-secrets.ts';
 
@@ -40,6 +40,7 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   },
   SMTP_URL: { value: `smtp://alice:${SECRET}@mail.test` },
   IMAP_URL: { value: `imaps://alice:${SECRET}@mail.test` },
+  SECRETS_KEY: { value: `0123456789abcdef,${SECRET}` },
   OTEL_EXPORTER_OTLP_HEADERS: {
     value: `authorization=${SECRET}`,
     beside: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' },

@@ -1,0 +1,91 @@
+/** Creates, changes, pauses and deletes the accounts that are no part of a configuration. Every process follows by itself. */
+import { ServiceError } from '../../core/errors.ts';
+import { joinFields, splitFields, type AccountFields, type AccountSecrets } from './account-fields.ts';
+import type {
+  AccountDirectory,
+  AccountSealer,
+  AccountStore,
+  ExamineAccount,
+  NewAccount,
+  StoredAccount,
+} from './account-ports.ts';
+
+export interface ManageAccountsPorts {
+  readonly store: AccountStore;
+  readonly sealer: AccountSealer;
+  readonly directory: AccountDirectory;
+  readonly examine: ExamineAccount;
+  /** True: mail is recorded under the id. */
+  readonly isUsed: (accountId: string) => Promise<boolean>;
+}
+
+export type ManagedAccounts = ReturnType<typeof createManagedAccounts>;
+
+/** All throw `database_unavailable`; those of an existing account throw `account_not_found`, and `account_declared` for one of the configuration. */
+export function createManagedAccounts({ store, sealer, directory, examine, isUsed }: ManageAccountsPorts) {
+  /** What was stored is followed here before the answer; a failure is made up for by the watch. */
+  const followed = async <T>(work: Promise<T>): Promise<T> => {
+    const done = await work;
+    await directory.refresh().catch(() => undefined);
+    return done;
+  };
+
+  const refuseDeclared = (id: string): void => {
+    if (directory.isDeclared(id)) throw new ServiceError('account_declared', { values: { value: id } });
+  };
+
+  const found = (account: StoredAccount | null): StoredAccount => {
+    if (account === null) throw new ServiceError('account_not_found');
+    return account;
+  };
+
+  async function toSealed(id: string, fields: AccountFields): Promise<NewAccount> {
+    directory.check(id, fields);
+    // Before a key is made here that no other process has.
+    if (await store.hasOtherKeys(sealer.keyIds())) throw new ServiceError('secrets_key_missing');
+    const { open, secrets } = splitFields(fields);
+    return { id, open, ...(await sealer.seal(id, JSON.stringify(secrets))) };
+  }
+
+  return {
+    examine,
+
+    /**
+     * Throws `invalid_account`, `account_exists`, `account_has_mail`, `too_many_accounts`, `secrets_key_missing`.
+     *
+     * @param adoptMail the account continues mail that is recorded under its id
+     */
+    async create(id: string, fields: AccountFields, adoptMail: boolean): Promise<void> {
+      refuseDeclared(id);
+      const account = await toSealed(id, fields);
+      if ((await store.read(id)) !== null)
+        throw new ServiceError('account_exists', { values: { value: id } });
+      if (!adoptMail && (await isUsed(id)))
+        throw new ServiceError('account_has_mail', { values: { value: id } });
+      await followed(store.create(account, sealer.keyIds()));
+    },
+
+    /** Absent fields stay, null removes one. Throws `invalid_account`, `account_changed`, `secrets_key_missing`. */
+    async change(id: string, version: number, change: AccountFields): Promise<void> {
+      refuseDeclared(id);
+      const before = found(await store.read(id));
+      const text = sealer.open(id, before.sealed);
+      if (text === null) throw new ServiceError('secrets_key_missing');
+      // The text was authenticated, so `toSealed` wrote it.
+      const fields = { ...joinFields(before.open, JSON.parse(text) as AccountSecrets), ...change };
+      const account = await toSealed(id, fields);
+      found(await followed(store.change(account, version, sealer.keyIds())));
+    },
+
+    async setPaused(id: string, isPaused: boolean): Promise<void> {
+      refuseDeclared(id);
+      found(await followed(store.setPaused(id, isPaused)));
+    },
+
+    /** Its mail stays. Throws `account_changed`, `account_has_sends`. @param version null: any */
+    async delete(id: string, version: number | null): Promise<void> {
+      refuseDeclared(id);
+      found(await followed(store.delete(id, version)));
+    },
+  };
+}

@@ -1,0 +1,280 @@
+/** An account in the API: its settings as they are given and shown, and the state of its mailboxes. */
+import { addrSpec } from '../../core/address/address.ts';
+import { ONE_LINE_PATTERN } from '../../core/one-line.ts';
+import { fromJson, type Value } from '../../platform/operation/values.ts';
+import {
+  AddressObject,
+  NullableTimestamp,
+  NullableUuid,
+  record,
+  Timestamp,
+} from '../../platform/schemas/schemas.ts';
+import type { MailboxStatus } from './mailbox-status-ports.ts';
+import { ACCOUNT_STATES, type AccountStatus } from './read-mailbox-status.ts';
+
+export const REASON = {
+  type: 'string',
+  description: 'Error of the server or the service, for people to read.',
+} as const;
+const Count = { type: 'integer', minimum: 0 } as const;
+
+/** Longer than any address of a server; in characters. */
+const MAX_URL_CHARS = 2000;
+const MAX_TEXT_CHARS = 1000;
+/** RFC 5322 §2.1.1: of a line. */
+const MAX_FROM_CHARS = 998;
+/** Refresh tokens of Microsoft have some 2,000, private keys of 4096 bits some 3,300. */
+const MAX_SECRET_CHARS = 8000;
+const MAX_AUTHSERV_IDS = 20;
+const MAX_DKIM_KEYS = 4;
+
+const Line = {
+  title: 'AccountText',
+  type: ['string', 'null'],
+  minLength: 1,
+  maxLength: MAX_TEXT_CHARS,
+  pattern: ONE_LINE_PATTERN,
+} as const;
+const Url = {
+  title: 'ServerUrl',
+  $comment: 'With user and password; see [configuration](/api/docs/configuration).',
+  type: ['string', 'null'],
+  minLength: 1,
+  maxLength: MAX_URL_CHARS,
+  pattern: ONE_LINE_PATTERN,
+} as const;
+const Secret = {
+  title: 'AccountSecret',
+  type: 'string',
+  minLength: 1,
+  maxLength: MAX_SECRET_CHARS,
+} as const;
+const Limit = {
+  title: 'AccountLimit',
+  type: ['integer', 'null'],
+  minimum: 1,
+  maximum: 1_000_000_000,
+} as const;
+const JoinBySubject = {
+  title: 'JoinBySubject',
+  type: ['object', 'null'],
+  additionalProperties: false,
+  required: ['window_days'],
+  properties: { window_days: { type: 'integer', minimum: 1, maximum: 366 } },
+} as const;
+const AuthservIds = {
+  title: 'TrustedAuthservIds',
+  type: ['array', 'null'],
+  items: { type: 'string', minLength: 1, maxLength: 253 },
+  minItems: 1,
+  maxItems: MAX_AUTHSERV_IDS,
+} as const;
+const OPEN_OAUTH2 = { provider: Line, tenant: Line, token_url: Line, scope: Line } as const;
+
+/** The settings that need no secret, under the same names in requests and answers. */
+const PLAIN_SETTINGS = {
+  imap_since: { ...Line, description: 'First day of the first sync, such as `2026-01-31`.' },
+  imap_sent: { ...Line, description: 'Mailbox with sent mail; null: the one that the server marks.' },
+  imap_sent_copies: { ...Line, description: '`on`, `auto` or `off`; null: `off`.' },
+  rate_per_minute: Limit,
+  rate_per_day: Limit,
+  join_by_subject: JoinBySubject,
+  retention_days: Limit,
+  trusted_authserv_ids: AuthservIds,
+} as const;
+
+const From = {
+  title: 'AccountFrom',
+  $comment: 'Address of From, optionally with a display name.',
+  type: 'string',
+  minLength: 1,
+  maxLength: MAX_FROM_CHARS,
+  pattern: ONE_LINE_PATTERN,
+} as const;
+
+/** What a caller may set: the fields of ACCOUNTS_FILE. */
+export const ACCOUNT_SETTINGS = {
+  from: From,
+  smtp_url: { ...Url, description: 'Mail server that sends; null: mail goes to the outbox folder.' },
+  imap_url: { ...Url, description: 'Mail server with the mailboxes; null: none are read.' },
+  ...PLAIN_SETTINGS,
+  oauth2: {
+    title: 'AccountOAuth2Request',
+    type: ['object', 'null'],
+    additionalProperties: false,
+    required: ['client_id', 'refresh_token'],
+    properties: {
+      ...OPEN_OAUTH2,
+      client_id: { ...Secret, maxLength: MAX_TEXT_CHARS, title: 'OAuth2ClientId' },
+      client_secret: Secret,
+      refresh_token: Secret,
+    },
+  },
+  dkim: {
+    title: 'AccountDkimRequest',
+    type: ['object', 'null'],
+    additionalProperties: false,
+    required: ['keys'],
+    properties: {
+      domain: Line,
+      keys: {
+        type: 'object',
+        minProperties: 1,
+        maxProperties: MAX_DKIM_KEYS,
+        additionalProperties: { type: 'string', minLength: 1, maxLength: MAX_SECRET_CHARS },
+        description: 'Private keys in PEM, by their selectors.',
+      },
+    },
+  },
+} as const;
+
+const Settings = record('AccountSettings', {
+  from: From,
+  smtp_server: { ...Line, description: 'URL without user and password; null: the outbox folder.' },
+  imap_server: { ...Line, description: 'URL without user and password; null: no mailbox is read.' },
+  ...PLAIN_SETTINGS,
+  oauth2: {
+    anyOf: [record('AccountOAuth2', { ...OPEN_OAUTH2, client_id: { type: 'string' } }), { type: 'null' }],
+  },
+  dkim: {
+    anyOf: [
+      record('AccountDkim', { domain: Line, selectors: { type: 'array', items: { type: 'string' } } }),
+      { type: 'null' },
+    ],
+  },
+});
+
+const MailboxFailure = record('MailboxFailure', { reason: REASON, at: Timestamp });
+
+const AccountFailure = record('AccountFailure', {
+  kind: {
+    type: 'string',
+    enum: ['credentials', 'connection', 'refused', 'service'],
+    description:
+      '`credentials`: the server refused the login. `connection`: the server could not be reached. `refused`: the server refused ' +
+      'a command. `service`: the database or the storage was away.',
+  },
+  reason: REASON,
+  at: Timestamp,
+});
+
+const MailboxSchema = record('Mailbox', {
+  path: { type: 'string', description: 'Name on the mail server.' },
+  special_use: {
+    type: ['string', 'null'],
+    description: 'RFC 6154, such as `\\Sent`; `\\Inbox` for INBOX.',
+  },
+  last_success_at: {
+    ...NullableTimestamp,
+    description:
+      'The last time at which everything in the mailbox was recorded or quarantined; null: not yet.',
+  },
+  lag_seconds: { type: ['integer', 'null'], description: 'Seconds since `last_success_at`.' },
+  last_error: {
+    anyOf: [MailboxFailure, { type: 'null' }],
+    description: 'The last error ever; it is over when `last_success_at` is later.',
+  },
+  left_at: { ...NullableTimestamp, description: 'When reading of the mailbox ended; null while it is read.' },
+  counts: record('MailboxCounts', {
+    messages: { ...Count, description: 'Messages seen so far.' },
+    recorded: { ...Count, description: 'Messages that are recorded.' },
+    remaining: { ...Count, description: 'Messages still to be recorded.' },
+    quarantined: { ...Count, description: 'Messages that could not be recorded; see `GET /api/quarantine`.' },
+    expunged: { ...Count, description: 'Messages that have left the mailbox since, recorded or not.' },
+  }),
+});
+
+export const AccountSchema = record('Account', {
+  id: { type: 'string' },
+  declared: {
+    type: 'boolean',
+    description: 'True for an account of the environment or ACCOUNTS_FILE, which the API can not change.',
+  },
+  state: {
+    type: 'string',
+    enum: ACCOUNT_STATES,
+    description:
+      '`unavailable`: the responding process can not use it, see `warning`. `removed`: it was deleted, or only other processes ' +
+      'are configured with it.',
+  },
+  version: { type: 'integer', minimum: 1, description: 'Of the settings, for If-Match.' },
+  paused_at: NullableTimestamp,
+  settings: {
+    anyOf: [Settings, { type: 'null' }],
+    description: 'Without secrets; null when the responding process does not know the account.',
+  },
+  from_address: {
+    anyOf: [AddressObject, { type: 'null' }],
+    description: 'Address of From; null when the responding process does not know the account.',
+  },
+  has_mailbox: {
+    type: 'boolean',
+    description: 'True when the responding process is configured to read the mailboxes.',
+  },
+  owner: {
+    ...NullableUuid,
+    description: 'Instance that reads the mailboxes; null when none does.',
+  },
+  owned_here: { type: 'boolean', description: 'True when the responding process is that instance.' },
+  warning: {
+    type: ['string', 'null'],
+    description:
+      'Why it is unavailable, or will stop unless an operator acts, such as a token that can not be refreshed.',
+  },
+  sent_copies: record('SentCopies', {
+    kept: {
+      type: 'boolean',
+      description: 'True when the responding process is configured to copy sent mail into the Sent mailbox.',
+    },
+    note: { type: ['string', 'null'], description: 'Why copies are off although the account asks for them.' },
+    pending: { ...Count, description: 'Copies waiting to be stored, of all processes.' },
+    failed: { ...Count, description: 'Given up; see `sent_copy` of `GET /api/emails/{id}`.' },
+    last_error: {
+      anyOf: [MailboxFailure, { type: 'null' }],
+      description: 'The latest error of copies that are not stored.',
+    },
+  }),
+  last_attempt_at: { ...NullableTimestamp, description: 'Time of the last connection or attempt.' },
+  next_attempt_at: {
+    ...NullableTimestamp,
+    description: 'Time of the next attempt after a failure; null while the account is read.',
+  },
+  last_error: {
+    anyOf: [AccountFailure, { type: 'null' }],
+    description: 'The last error ever; it is over when a mailbox has a later `last_success_at`.',
+  },
+  mailboxes: { type: 'array', items: MailboxSchema },
+});
+
+const toShownSettings = fromJson(Settings.properties) as (
+  open: Readonly<Record<string, unknown>>,
+) => Value<typeof Settings>;
+
+export function toShownAccount({
+  accountId,
+  from,
+  isOwnedHere,
+  isDeclared,
+  settings,
+  sentCopies,
+  ...status
+}: AccountStatus): Value<typeof AccountSchema> {
+  return {
+    ...status,
+    id: accountId,
+    declared: isDeclared,
+    settings: settings === null ? null : toShownSettings({ ...settings }),
+    fromAddress: from === null ? null : { name: from.name, address: addrSpec(from) },
+    ownedHere: isOwnedHere,
+    sentCopies: { ...sentCopies, kept: sentCopies.areKept },
+    mailboxes: status.mailboxes.map(toShownMailbox),
+  };
+}
+
+function toShownMailbox({ lagMs, counts, ...status }: MailboxStatus): Value<typeof MailboxSchema> {
+  return {
+    ...status,
+    lagSeconds: lagMs === null ? null : Math.max(0, Math.round(lagMs / 1000)),
+    counts: { ...counts, remaining: counts.waiting },
+  };
+}

@@ -1,0 +1,295 @@
+/**
+ * A part of the composition root: the accounts of this process while it runs. Those of its configuration stay as they are; those of the
+ * database are read again when their number of changes has grown, and whoever depends on accounts follows at once.
+ */
+import { createAccountStore } from '../adapters/postgres/accounts/account-store.ts';
+import {
+  joinFields,
+  withoutLogin,
+  type AccountFields,
+  type AccountSecrets,
+  type OpenSettings,
+} from '../app/accounts/account-fields.ts';
+import type {
+  AccountDirectory,
+  AccountFacts,
+  AccountSealer,
+  AccountStore,
+  StoredAccount,
+} from '../app/accounts/account-ports.ts';
+import type { Account, Logger } from '../app/base/basics.ts';
+import { readAccount, toAccount, type AccountConfig } from '../config/config-accounts.ts';
+import { ConfigError } from '../config/config-error.ts';
+import type { Config } from '../config/config.ts';
+import { formatAddress } from '../core/address/address.ts';
+import { ServiceError } from '../core/errors.ts';
+import { createAccountSealer } from './account-sealer.ts';
+import { readImapUrl } from './create-mailbox-source.ts';
+import { readSmtpUrl } from './create-transports.ts';
+
+/** An account, and what this process knows about it. */
+export interface KnownAccount extends AccountFacts {
+  /** null: its secrets can't be opened, or its settings can't be used. */
+  readonly config: AccountConfig | null;
+}
+
+const NO_COPIES = { areKept: false, note: null };
+
+export class AccountRegistry implements AccountDirectory {
+  readonly #config: Config;
+  readonly #logger: Logger;
+  readonly #known = new Map<string, KnownAccount>();
+  readonly #accounts = new Map<string, Account>();
+  readonly #followers: (() => void)[] = [];
+  #stored: { readonly store: AccountStore; readonly sealer: AccountSealer } | null = null;
+  #version = -1;
+  #reading: Promise<void> | null = null;
+  /** The opened settings of each stored account, as text: the same settings keep the same `AccountConfig`. */
+  #texts = new Map<string, string>();
+  #changes = 0;
+
+  constructor(config: Config, logger: Logger) {
+    this.#config = config;
+    this.#logger = logger;
+    this.#replace([]);
+  }
+
+  /** All accounts, as use cases see them: the same map for ever, which follows. */
+  get accounts(): ReadonlyMap<string, Account> {
+    return this.#accounts;
+  }
+
+  get known(): ReadonlyMap<string, KnownAccount> {
+    return this.#known;
+  }
+
+  /** Those whose settings can be used here, also paused ones. */
+  get settings(): readonly AccountConfig[] {
+    return [...this.#known.values()].flatMap(({ config }) => (config === null ? [] : [config]));
+  }
+
+  /** Those that send and are read. */
+  get working(): readonly AccountConfig[] {
+    return this.settings.filter(({ id }) => this.#known.get(id)?.pausedAt === null);
+  }
+
+  /** The ids of those whose sent mail is put into their Sent mailboxes. */
+  get keepingCopies(): readonly string[] {
+    return this.working.flatMap(({ id, sentCopies }) => (sentCopies.areKept ? [id] : []));
+  }
+
+  /** Calls `follow` now, and after each change. */
+  follow(follow: () => void): void {
+    follow();
+    this.#followers.push(follow);
+  }
+
+  /** What `make` makes of the accounts, made again after each change. */
+  derived<T>(make: () => T): () => T {
+    let made: { readonly value: T; readonly changes: number } | null = null;
+    return () => {
+      if (made?.changes !== this.#changes) made = { value: make(), changes: this.#changes };
+      return made.value;
+    };
+  }
+
+  /** From now on, with the accounts of the database. Throws `database_unavailable`. */
+  async openStored(store: AccountStore, sealer: AccountSealer): Promise<void> {
+    this.#stored = { store, sealer };
+    await this.refresh();
+  }
+
+  isDeclared(id: string): boolean {
+    return this.#known.get(id)?.isDeclared ?? false;
+  }
+
+  check(id: string, fields: AccountFields): void {
+    this.parse(id, fields);
+  }
+
+  /** Throws `invalid_account`. */
+  parse(id: string, fields: AccountFields): AccountConfig {
+    try {
+      return this.#read(id, fields);
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      throw new ServiceError('invalid_account', {
+        values: { field: error.place },
+        details: error.reason,
+      });
+    }
+  }
+
+  /** Throws Error when an account can't be used here. */
+  requireUsable(): void {
+    const unusable = [...this.#known.values()].filter(({ problem }) => problem !== null);
+    const [first] = unusable;
+    if (first === undefined) return;
+    const others = unusable.length === 1 ? '' : `, and ${unusable.length - 1} more`;
+    throw new Error(`the account ${first.id}${others} can't be used here: ${first.problem}`);
+  }
+
+  /** One read at a time; a caller that comes while one is under way gets the next one. */
+  async refresh(): Promise<void> {
+    while (this.#reading !== null) await this.#reading.catch(() => undefined);
+    this.#reading = this.#readStored();
+    try {
+      await this.#reading;
+    } finally {
+      this.#reading = null;
+    }
+  }
+
+  async #readStored(): Promise<void> {
+    if (this.#stored === null) return;
+    const { store, sealer } = this.#stored;
+    // Before the rows: a change in between is found the next time.
+    const version = await store.readVersion();
+    if (version === this.#version) return;
+    const rows = await store.list();
+    const ids = sealer.keyIds();
+    if (rows.some(({ keyId }) => !ids.some((id) => id.equals(keyId)))) await sealer.reread();
+    this.#replace(rows.map((row) => this.#toKnown(row, sealer)));
+    this.#version = version;
+  }
+
+  #replace(stored: readonly KnownAccount[]): void {
+    const declared = this.#config.accounts.map(
+      (config): KnownAccount =>
+        this.#known.get(config.id) ?? {
+          id: config.id,
+          isDeclared: true,
+          open: toOpen(config),
+          version: 1,
+          pausedAt: null,
+          config,
+          problem: null,
+          sentCopies: config.sentCopies,
+        },
+    );
+    const isDeclared = new Set(declared.map(({ id }) => id));
+    const hidden = stored.filter(({ id }) => isDeclared.has(id)).map(({ id }) => id);
+    if (hidden.length > 0)
+      this.#logger.warn(
+        { accountIds: hidden },
+        'stored accounts are not used: the configuration has the same ids',
+      );
+    const all = [...declared, ...stored.filter(({ id }) => !isDeclared.has(id))];
+    for (const { id, problem } of all) {
+      if (problem !== null && this.#known.get(id)?.problem !== problem)
+        this.#logger.error({ accountId: id, problem }, 'an account can not be used');
+    }
+    this.#known.clear();
+    this.#accounts.clear();
+    for (const account of all) {
+      this.#known.set(account.id, account);
+      this.#accounts.set(account.id, this.#toAccount(account));
+    }
+    this.#texts = new Map([...this.#texts].filter(([id]) => this.#known.has(id)));
+    this.#changes += 1;
+    for (const follow of this.#followers) follow();
+  }
+
+  #toKnown({ id, open, sealed, version, pausedAt }: StoredAccount, sealer: AccountSealer): KnownAccount {
+    const known = { id, isDeclared: false, open, version, pausedAt };
+    const text = sealer.open(id, sealed);
+    if (text === null) {
+      this.#texts.delete(id);
+      return {
+        ...known,
+        config: null,
+        sentCopies: NO_COPIES,
+        problem: 'its secrets are sealed with a key that this process does not have: see SECRETS_KEY',
+      };
+    }
+    const opened = JSON.stringify(open) + text;
+    const before = this.#known.get(id)?.config ?? null;
+    if (before !== null && this.#texts.get(id) === opened)
+      return { ...known, config: before, problem: null, sentCopies: before.sentCopies };
+    this.#texts.set(id, opened);
+    try {
+      // The text was authenticated, so this program wrote it.
+      const config = this.#read(id, joinFields(open, JSON.parse(text) as AccountSecrets));
+      return { ...known, config, problem: null, sentCopies: config.sentCopies };
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      return { ...known, config: null, problem: error.message, sentCopies: NO_COPIES };
+    }
+  }
+
+  /** Throws ConfigError. */
+  #read(id: string, fields: AccountFields): AccountConfig {
+    const account = readAccount(id, fields, {
+      nameOf: (field) => field ?? 'account',
+      expand: (text) => text,
+      cwd: null,
+    });
+    const { smtpUrl, imap } = account;
+    // A file of this machine is chosen by who configures it, and by no caller of the API.
+    if (smtpUrl !== null) refuseFile('smtp_url', () => readSmtpUrl(account, smtpUrl, this.#config));
+    if (imap !== null) refuseFile('imap_url', () => readImapUrl(account, imap.url));
+    return account;
+  }
+
+  #toAccount({ id, config, open, pausedAt, problem }: KnownAccount): Account {
+    const hasListener = this.#config.lmtpListen !== null || this.#config.smtpListen !== null;
+    const halt = problem !== null ? 'unavailable' : pausedAt !== null ? 'paused' : null;
+    if (config !== null) return { ...toAccount(config, hasListener), ...(halt === null ? {} : { halt }) };
+    const from = readAccount(id, { from: open.from }, PLAIN).from;
+    return { id, from, receives: hasListener || open.imap_server !== null, halt: 'unavailable' };
+  }
+}
+
+const PLAIN = { nameOf: () => 'from', expand: (text: string) => text, cwd: null };
+
+function refuseFile(place: string, read: () => { readonly tlsCaFile: string | null }): void {
+  let file: string | null;
+  try {
+    ({ tlsCaFile: file } = read());
+  } catch (error) {
+    throw error instanceof ConfigError ? new ConfigError(place, error.reason) : error;
+  }
+  if (file !== null) throw new ConfigError(place, 'tls_ca names a file, which only the configuration may');
+}
+
+/** What may be shown of a declared account. */
+function toOpen({ from, smtpUrl, imap, rate, oauth2, dkim, ...config }: AccountConfig): OpenSettings {
+  const { joinBySubjectDays, sentCopies, trustedAuthservIds } = config;
+  return {
+    from: formatAddress(from),
+    smtp_server: withoutLogin(smtpUrl),
+    imap_server: withoutLogin(imap?.url ?? null),
+    imap_since: imap?.since?.toISOString().slice(0, 10) ?? null,
+    imap_sent: imap?.sentPath ?? null,
+    imap_sent_copies: sentCopies.areKept ? 'on' : sentCopies.note === null ? 'off' : 'auto',
+    rate_per_minute: rate.perMinute,
+    rate_per_day: rate.perDay,
+    join_by_subject: joinBySubjectDays === null ? null : { window_days: joinBySubjectDays },
+    retention_days: config.retentionDays,
+    trusted_authserv_ids: trustedAuthservIds.length === 0 ? null : trustedAuthservIds,
+    oauth2:
+      oauth2 === null
+        ? null
+        : {
+            provider: null,
+            tenant: null,
+            token_url: oauth2.tokenUrl,
+            client_id: oauth2.clientId,
+            scope: oauth2.scope,
+          },
+    dkim:
+      dkim === null ? null : { domain: dkim.domain, selectors: dkim.keys.map(({ selector }) => selector) },
+  };
+}
+
+/** Reads the accounts of the database too. Throws `database_unavailable`. */
+export async function openStoredAccounts(
+  registry: AccountRegistry,
+  config: Config,
+  pool: Parameters<typeof createAccountStore>[0],
+): Promise<{ readonly store: AccountStore; readonly sealer: AccountSealer }> {
+  const store = createAccountStore(pool);
+  const sealer = await createAccountSealer(config);
+  await registry.openStored(store, sealer);
+  return { store, sealer };
+}

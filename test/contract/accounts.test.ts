@@ -1,0 +1,614 @@
+/** Accounts that are created, changed and deleted while services run: two processes on one database, with real mail servers. */
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { generateKeyPairSync } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { startDovecot, type DovecotServer } from '../helpers/dovecot-server.ts';
+import { runCommand } from '../helpers/command-process.ts';
+import { mail } from '../helpers/inbound-mail.ts';
+import { skipWithoutMailServers } from '../helpers/mail-servers.ts';
+import { fillMaildir } from '../helpers/maildir.ts';
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
+import { query } from '../helpers/query.ts';
+import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
+import { startSmtpSink, type SmtpSink } from '../helpers/smtp-sink.ts';
+import { waitUntil } from '../helpers/wait-until.ts';
+
+interface Answer {
+  readonly status: number;
+  readonly etag: string | null;
+  readonly json: Record<string, unknown>;
+  readonly text: string;
+}
+
+const KEY = 'secrets-key-of-a-test-0123456789';
+const PASSWORD = 'a-password-that-no-answer-has';
+/** Every process follows within this time; the machine of a test may be busy. */
+const FOLLOWS_MS = 2_000;
+const BUSY_MS = 1_000;
+
+let database: TestDatabase;
+let own: SmtpSink;
+let first: SmtpSink;
+let second: SmtpSink;
+let one: ServiceProcess;
+let two: ServiceProcess;
+const answers: string[] = [];
+
+const env = () => ({
+  DATABASE_URL: database.connectionString,
+  SMTP_URL: own.url,
+  MAIL_FROM: 'info@example.com',
+});
+
+/** A sink that wants a log-in. */
+const startSink = () =>
+  startSmtpSink({
+    authOptional: false,
+    disabledCommands: ['STARTTLS'],
+    allowInsecureAuth: true,
+    onAuth: ({ password }, _session, callback) =>
+      password === PASSWORD ? callback(null, { user: 'sales' }) : callback(new Error('no')),
+  });
+const urlOf = ({ url }: SmtpSink) => url.replace('//', `//sales:${PASSWORD}@`);
+
+beforeAll(async () => {
+  [database, own, first, second] = await Promise.all([
+    createTestDatabase(),
+    startSmtpSink(),
+    startSink(),
+    startSink(),
+  ]);
+  [one, two] = await Promise.all([
+    startServiceProcess({ env: { ...env(), SECRETS_KEY: KEY } }),
+    startServiceProcess({ env: { ...env(), SECRETS_KEY: KEY } }),
+  ]);
+});
+afterAll(async () => {
+  await Promise.all([one, two].map((service) => disposeService(service)));
+  await Promise.all([own, first, second].map((sink) => sink.stop()));
+  await database.drop();
+});
+afterEach(async () => {
+  await query(database.connectionString, 'delete from send_queue');
+});
+
+async function ask(
+  service: ServiceProcess,
+  method: string,
+  target: string,
+  json?: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const response = await service.request(target, {
+    method,
+    headers,
+    ...(json === undefined ? {} : { json }),
+  });
+  const text = await response.text();
+  answers.push(text);
+  return {
+    status: response.status,
+    etag: response.headers.get('etag'),
+    json: JSON.parse(text) as Record<string, unknown>,
+    text,
+  };
+}
+
+const create = (id: string, fields: object = {}, target = '/api/accounts') =>
+  ask(one, 'POST', target, { id, from: `${id}@example.com`, smtp_url: urlOf(first), ...fields });
+const read = (id: string, service = one) => ask(service, 'GET', `/api/accounts/${id}`);
+const change = (id: string, version: number, fields: object, service = one) =>
+  ask(service, 'PATCH', `/api/accounts/${id}`, fields, { 'If-Match': `"${version}"` });
+const send = (service: ServiceProcess, accountId: string, subject: string, headers = {}) =>
+  ask(
+    service,
+    'POST',
+    '/api/send',
+    { account_id: accountId, to: 'ann@customer.test', subject, text_body: 'Hello' },
+    headers,
+  );
+const codeOf = ({ status, json }: Answer) => [status, json['code']];
+const has = ({ messages }: SmtpSink, subject: string) =>
+  messages.some(({ raw }) => raw.includes(`Subject: ${subject}\r\n`));
+const ASYNC = { Prefer: 'respond-async' };
+
+describe('an account that was created', () => {
+  it('sends at once, by its own server, and is recorded under its id', async () => {
+    const made = await create('sales', { from: 'Sales <sales@example.com>', rate_per_day: 1000 });
+    expect([made.status, made.etag]).toEqual([201, '"1"']);
+    expect(made.json).toMatchObject({
+      id: 'sales',
+      declared: false,
+      state: 'active',
+      version: 1,
+      from_address: { name: 'Sales', address: 'sales@example.com' },
+      settings: { smtp_server: `${first.url}`, rate_per_day: 1000, imap_server: null, dkim: null },
+    });
+    const sent = await send(one, 'sales', 'At once');
+    expect(sent.status).toBe(200);
+    expect(has(first, 'At once')).toBe(true);
+    expect(first.messages.at(-1)?.mailFrom).toBe('sales@example.com');
+    const email = await ask(one, 'GET', `/api/emails/${String(sent.json['id'])}`);
+    expect(email.json).toMatchObject({ account_id: 'sales', state: 'sent' });
+  });
+
+  it('is used by another process within two seconds', async () => {
+    expect((await create('two')).status).toBe(201);
+    const started = performance.now();
+    await waitUntil(
+      'the other process sends',
+      async () => (await send(two, 'two', 'Elsewhere')).status === 200,
+    );
+    expect(performance.now() - started).toBeLessThan(FOLLOWS_MS + BUSY_MS);
+    expect(has(first, 'Elsewhere')).toBe(true);
+  });
+
+  it('takes what the file takes, and names what is wrong', async () => {
+    const wrong = async (fields: object) => {
+      const { status, json } = await create('wrong', fields);
+      return [status, json['code'], json['field'], json['details']];
+    };
+    expect(await wrong({ smtp_url: 'http://x.test' })).toEqual([
+      400,
+      'invalid_account',
+      '/smtp_url',
+      'must be an address that starts with smtp:// or smtps://',
+    ]);
+    expect(await wrong({ smtp_url: 'smtps://x.test?tls_ca=/etc/passwd' })).toEqual([
+      400,
+      'invalid_account',
+      '/smtp_url',
+      'tls_ca names a file, which only the configuration may',
+    ]);
+    expect(await wrong({ imap_url: 'imaps://u@x.test' })).toEqual([
+      400,
+      'invalid_account',
+      '/imap_url',
+      'it has no password',
+    ]);
+    expect(await wrong({ imap_since: '2026-01-01' })).toEqual([
+      400,
+      'invalid_account',
+      '/imap_since',
+      'has no effect without imap_url',
+    ]);
+    // A path would be read by the service.
+    expect(await wrong({ dkim: { keys: { mail: '/etc/passwd' } } })).toEqual([
+      400,
+      'invalid_account',
+      '/dkim',
+      'the key of mail must be a private key in PEM',
+    ]);
+    expect((await wrong({ from: 'no address' })).slice(0, 3)).toEqual([400, 'invalid_account', '/from']);
+    expect((await wrong({ smtp_ulr: 'x' })).slice(0, 2)).toEqual([400, 'unknown_field']);
+    // No variable of the service's environment is put in.
+    expect((await create('braces', { from: '"${API_SECRET}" <x@example.com>' })).json).toMatchObject({
+      from_address: { name: '${API_SECRET}' },
+    });
+    expect((await read('wrong')).status).toBe(404);
+  });
+
+  it('signs with a key of its own', async () => {
+    const { privateKey } = generateKeyPairSync('ed25519');
+    const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+    const { status, json } = await create('signs', { dkim: { keys: { mail2026: pem } } });
+    expect(status).toBe(201);
+    expect(json['settings']).toMatchObject({ dkim: { domain: null, selectors: ['mail2026'] } });
+    await send(one, 'signs', 'Signed');
+    const raw =
+      first.messages.find((message) => message.raw.includes('Subject: Signed'))?.raw.toString() ?? '';
+    expect(raw).toMatch(/^DKIM-Signature: .*s=mail2026/ms);
+  });
+
+  it('has an id of its own', async () => {
+    expect((await create('taken')).status).toBe(201);
+    expect(codeOf(await create('taken'))).toEqual([409, 'account_exists']);
+    expect(codeOf(await create('default'))).toEqual([409, 'account_declared']);
+  });
+});
+
+describe('a check of an account', () => {
+  const check = (fields: object) =>
+    ask(one, 'POST', '/api/accounts/check', { id: 'tried', from: 'a@example.com', ...fields });
+  const gradesOf = ({ json }: Answer) => [
+    json['ok'],
+    (json['findings'] as { grade: string }[]).map(({ grade }) => grade),
+  ];
+
+  it('says what works and what does not, and keeps nothing', async () => {
+    expect(gradesOf(await check({ smtp_url: urlOf(first) }))).toEqual([true, ['ok']]);
+    const wrong = await check({ smtp_url: first.url.replace('//', '//sales:wrong@') });
+    expect(gradesOf(wrong)).toEqual([false, ['problem']]);
+    expect(wrong.text).toContain('Correct user and password in smtp_url');
+    const quoting = await startSmtpSink({
+      authOptional: false,
+      disabledCommands: ['STARTTLS'],
+      allowInsecureAuth: true,
+      onAuth: ({ password }, _session, callback) => callback(new Error(`${password} is wrong`)),
+    });
+    const quoted = await check({ smtp_url: quoting.url.replace('//', `//sales:${PASSWORD}@`) });
+    await quoting.stop();
+    expect(quoted.text).toContain('is wrong');
+    const away = await check({ smtp_url: 'smtp://127.0.0.1:1', imap_url: 'imap://u:p@127.0.0.1:1' });
+    expect(gradesOf(away)).toEqual([false, ['problem', 'problem']]);
+    expect(gradesOf(await check({}))).toEqual([true, ['warning']]);
+    expect(codeOf(await check({ imap_url: 'imap://x.test' }))).toEqual([400, 'invalid_account']);
+    expect((await read('tried')).status).toBe(404);
+  });
+});
+
+describe('a change of an account', () => {
+  it('moves the next send, here and elsewhere, and keeps what is absent', async () => {
+    await create('moves', { rate_per_day: 50 });
+    expect((await send(one, 'moves', 'Before')).status).toBe(200);
+    const { status, json, etag } = await change('moves', 1, { smtp_url: urlOf(second) });
+    expect([status, etag]).toEqual([200, '"2"']);
+    expect(json['settings']).toMatchObject({ smtp_server: second.url, rate_per_day: 50 });
+    expect((await send(one, 'moves', 'After')).status).toBe(200);
+    expect([has(first, 'Before'), has(first, 'After'), has(second, 'After')]).toEqual([true, false, true]);
+    await waitUntil(
+      'the other process follows',
+      async () => (await read('moves', two)).json['version'] === 2,
+      FOLLOWS_MS + BUSY_MS,
+    );
+    await send(two, 'moves', 'After, elsewhere');
+    expect(has(second, 'After, elsewhere')).toBe(true);
+    expect((await change('moves', 2, { rate_per_day: null })).json['settings']).toMatchObject({
+      rate_per_day: null,
+      smtp_server: second.url,
+    });
+    expect((await send(one, 'moves', 'With the same password')).status).toBe(200);
+  });
+
+  it('ends nothing that is under way', async () => {
+    let release: () => void = () => {};
+    const gate = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let begun = false;
+    const slow = await startSmtpSink({
+      onData(stream, _session, callback) {
+        stream.resume();
+        stream.on('end', () => {
+          begun = true;
+          void gate.then(() => callback(null));
+        });
+      },
+    });
+    await create('slow', { smtp_url: slow.url });
+    const sending = send(one, 'slow', 'Under way');
+    await waitUntil('the message is at the server', () => begun);
+    expect((await change('slow', 1, { smtp_url: urlOf(second) })).status).toBe(200);
+    expect((await send(one, 'slow', 'Next')).status).toBe(200);
+    release();
+    expect((await sending).status).toBe(200);
+    expect([has(second, 'Under way'), has(second, 'Next')]).toEqual([false, true]);
+    await slow.stop();
+  });
+
+  it('needs the version that was read', async () => {
+    await create('versions');
+    expect(codeOf(await ask(one, 'PATCH', '/api/accounts/versions', { rate_per_day: 1 }))).toEqual([
+      428,
+      'version_required',
+    ]);
+    expect((await change('versions', 1, { rate_per_day: 1 })).status).toBe(200);
+    const late = await change('versions', 1, { rate_per_day: 2 });
+    expect([...codeOf(late), late.json['details']]).toEqual([412, 'account_changed', '2']);
+    expect((await read('versions')).etag).toBe('"2"');
+    expect((await change('versions', 2, { imap_url: 'imap://x.test' })).status).toBe(400);
+    expect((await read('versions')).etag).toBe('"2"');
+  });
+
+  it('is refused for an account of the configuration, which is listed', async () => {
+    const { json } = await ask(one, 'GET', '/api/accounts');
+    const [declared] = json['accounts'] as Record<string, unknown>[];
+    expect(declared).toMatchObject({
+      id: 'default',
+      declared: true,
+      state: 'active',
+      version: 1,
+      settings: { from: 'info@example.com', smtp_server: own.url },
+    });
+    const refused = [409, 'account_declared'];
+    expect(codeOf(await change('default', 1, { rate_per_day: 1 }))).toEqual(refused);
+    expect(codeOf(await ask(one, 'DELETE', '/api/accounts/default'))).toEqual(refused);
+    expect(codeOf(await ask(one, 'POST', '/api/accounts/default/pause'))).toEqual(refused);
+    expect(codeOf(await ask(one, 'POST', '/api/accounts/default/resume'))).toEqual(refused);
+  });
+});
+
+describe('a paused account', () => {
+  it('sends nothing until it is resumed: its queue waits, and no caller does', async () => {
+    await create('rests');
+    expect((await ask(two, 'GET', '/api/accounts')).status).toBe(200);
+    const paused = await ask(one, 'POST', '/api/accounts/rests/pause');
+    expect([paused.status, paused.json['state'], paused.json['version']]).toEqual([200, 'paused', 2]);
+    expect((await ask(one, 'POST', '/api/accounts/rests/pause')).json['version']).toBe(2);
+    expect(codeOf(await send(one, 'rests', 'Refused'))).toEqual([409, 'account_paused']);
+    await waitUntil(
+      'the other process follows',
+      async () => (await read('rests', two)).json['state'] === 'paused',
+    );
+    const queued = await send(one, 'rests', 'Waits', ASYNC);
+    expect(queued.status).toBe(202);
+    // Another account's send passes it.
+    await ask(
+      one,
+      'POST',
+      '/api/send',
+      { to: 'ann@customer.test', subject: 'Passes', text_body: 'x' },
+      ASYNC,
+    );
+    await waitUntil('the other one is sent', () => has(own, 'Passes'));
+    expect(has(first, 'Waits')).toBe(false);
+    const refused = await ask(one, 'DELETE', '/api/accounts/rests');
+    expect(codeOf(refused)).toEqual([409, 'account_has_sends']);
+    expect(refused.json['message']).toBe('Emails of the account rests still wait to be sent: 1.');
+    expect((await ask(two, 'POST', '/api/accounts/rests/resume')).json['state']).toBe('active');
+    await waitUntil('it is sent', () => has(first, 'Waits'));
+  });
+});
+
+describe('a deleted account', () => {
+  it('is used no more, and its mail stays; its id is free only for who adopts that mail', async () => {
+    await create('leaves');
+    const { json } = await send(one, 'leaves', 'Stays');
+    expect(
+      codeOf(await ask(one, 'DELETE', '/api/accounts/leaves', undefined, { 'If-Match': '"9"' })),
+    ).toEqual([412, 'account_changed']);
+    const gone = await ask(one, 'DELETE', '/api/accounts/leaves', undefined, { 'If-Match': '"1"' });
+    expect([gone.status, gone.json['id']]).toEqual([200, 'leaves']);
+    expect(codeOf(await read('leaves'))).toEqual([404, 'account_not_found']);
+    expect(codeOf(await send(one, 'leaves', 'Refused'))).toEqual([400, 'unknown_account']);
+    await waitUntil(
+      'the other process follows',
+      async () => (await send(two, 'leaves', 'Refused')).status === 400,
+      FOLLOWS_MS + BUSY_MS,
+    );
+    expect((await ask(one, 'GET', `/api/emails/${String(json['id'])}`)).json).toMatchObject({
+      subject: 'Stays',
+    });
+    expect(codeOf(await create('leaves'))).toEqual([409, 'account_has_mail']);
+    expect((await create('leaves', {}, '/api/accounts?adopt_mail=true')).status).toBe(201);
+    expect(
+      await query(database.connectionString, "select count(*)::int from accounts where id = 'leaves'"),
+    ).toEqual([{ count: 1 }]);
+  });
+});
+
+describe('a key that is limited to accounts', () => {
+  it('sees and changes only these, and creates none', async () => {
+    await create('mine');
+    await create('theirs');
+    const { json } = await ask(one, 'POST', '/api/keys', {
+      name: 'Limited',
+      rights: ['admin'],
+      account_ids: ['mine'],
+    });
+    const headers = { authorization: `Bearer ${String(json['secret'])}` };
+    const by = (method: string, target: string, body?: object) => ask(one, method, target, body, headers);
+    const { json: listed } = await by('GET', '/api/accounts');
+    expect((listed['accounts'] as { id: string }[]).map(({ id }) => id)).toEqual(['mine']);
+    expect((await by('GET', '/api/accounts/mine')).status).toBe(200);
+    for (const [method, target] of [
+      ['GET', ''],
+      ['DELETE', ''],
+      ['POST', '/pause'],
+      ['POST', '/resume'],
+      ['POST', '/resync'],
+    ] as const)
+      expect(codeOf(await by(method, `/api/accounts/theirs${target}`))).toEqual([404, 'account_not_found']);
+    expect(codeOf(await by('POST', '/api/accounts', { id: 'new', from: 'new@example.com' }))).toEqual([
+      403,
+      'forbidden_account',
+    ]);
+    expect((await by('POST', '/api/accounts/mine/pause')).json['state']).toBe('paused');
+  });
+});
+
+describe('the secrets of an account', () => {
+  it('are in no answer, no line of a log, no row and no entry of the audit log', async () => {
+    const { privateKey } = generateKeyPairSync('ed25519');
+    const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+    const oauth2 = {
+      token_url: 'https://login.example.test/token',
+      client_id: 'client',
+      client_secret: 'a-client-secret-that-no-answer-has',
+      refresh_token: 'a-refresh-token-that-no-answer-has',
+    };
+    await create('keeps', {
+      smtp_url: `smtp://user-that-no-answer-has:${PASSWORD}@127.0.0.1:1`,
+      imap_url: 'imaps://user@127.0.0.1:1',
+      oauth2,
+      dkim: { keys: { mail: pem } },
+    });
+    expect((await send(one, 'keeps', 'Fails')).status).toBe(500);
+    await change('keeps', 1, { rate_per_day: 5 });
+    await ask(one, 'GET', '/api/accounts');
+    await ask(one, 'GET', '/api/audit?limit=200');
+    const rows = await query(
+      database.connectionString,
+      `select (select string_agg(a::text, '') from accounts a) || (select string_agg(l::text, '') from audit_log l) as text`,
+    );
+    const all = [...answers, ...one.log, ...two.log, String(rows[0]?.['text'])].join('\n');
+    for (const secret of [
+      PASSWORD,
+      oauth2.client_secret,
+      oauth2.refresh_token,
+      'user-that-no-answer-has',
+      pem.split('\n')[1] ?? '',
+      KEY,
+    ])
+      expect(all.includes(secret)).toBe(false);
+    for (const act of ['account.created', 'account.changed', 'account.paused', 'account.deleted'])
+      expect(all).toContain(act);
+  });
+
+  it('are opened only by the right key: without it a process refuses the account, and goes on', async () => {
+    await create('sealed');
+    const stranger = await startServiceProcess({ env: { ...env(), SECRETS_KEY: 'another-key-0123456789' } });
+    try {
+      const { json } = await read('sealed', stranger);
+      expect(json).toMatchObject({
+        state: 'unavailable',
+        from_address: { address: 'sealed@example.com' },
+        warning: 'its secrets are sealed with a key that this process does not have: see SECRETS_KEY',
+      });
+      expect(codeOf(await send(stranger, 'sealed', 'Refused'))).toEqual([503, 'account_unavailable']);
+      expect(codeOf(await send(stranger, 'sealed', 'Refused', ASYNC))).toEqual([503, 'account_unavailable']);
+      const missing = [503, 'secrets_key_missing'];
+      expect(codeOf(await change('sealed', 1, { rate_per_day: 1 }, stranger))).toEqual(missing);
+      const other = { id: 'other', from: 'other@example.com' };
+      expect(codeOf(await ask(stranger, 'POST', '/api/accounts', other))).toEqual(missing);
+      const ready = await ask(stranger, 'GET', '/api/health/ready');
+      expect(ready.status).toBe(200);
+      expect(ready.json['checks']).toMatchObject({ accounts: 'away', smtp: 'ok' });
+      expect(stranger.log.join('\n')).toContain('an account can not be used');
+      expect(
+        (await ask(stranger, 'POST', '/api/send', { to: 'a@b.test', subject: 's', text_body: 'x' })).status,
+      ).toBe(200);
+      expect((await send(one, 'sealed', 'Still works')).status).toBe(200);
+    } finally {
+      await disposeService(stranger);
+    }
+  });
+});
+
+describe.skipIf(skipWithoutMailServers())('the mailbox of an account', () => {
+  let dovecot: DovecotServer;
+  beforeAll(async () => {
+    dovecot = await startDovecot();
+  });
+  afterAll(() => dovecot.stop());
+
+  const subjects = async () =>
+    (
+      await query(
+        database.connectionString,
+        "select subject from emails where account_id = 'reads' order by subject",
+      )
+    ).map(({ subject }) => subject);
+  const arrive = (user: 'alice' | 'bob', subject: string) =>
+    dovecot.withClient(user, (client) =>
+      client.append(
+        'INBOX',
+        mail({ subject, to: 'reads@example.com', messageId: `<${subject}@customer.test>` }),
+      ),
+    );
+
+  it('is read without a restart, left alone during a pause, and read from another server after a change', async () => {
+    await fillMaildir(dovecot, 'alice', null, [mail({ subject: 'Was there' })]);
+    expect((await create('reads', { imap_url: dovecot.urlOf('alice') })).status).toBe(201);
+    await waitUntil('the mailbox is read', async () => (await subjects()).includes('Was there'));
+    await arrive('alice', 'Arrived');
+    await waitUntil('mail is read as it arrives', async () => (await subjects()).includes('Arrived'));
+
+    await ask(one, 'POST', '/api/accounts/reads/pause');
+    await waitUntil('no process reads it', async () => (await read('reads')).json['owner'] === null);
+    await arrive('alice', 'Meanwhile');
+    await ask(one, 'POST', '/api/accounts/reads/resync');
+    expect(await subjects()).not.toContain('Meanwhile');
+    expect((await read('reads')).json['owner']).toBeNull();
+    await ask(one, 'POST', '/api/accounts/reads/resume');
+    await waitUntil('it is read again', async () => (await subjects()).includes('Meanwhile'));
+
+    await arrive('bob', 'Of another server');
+    await change('reads', 3, { imap_url: dovecot.urlOf('bob') });
+    await waitUntil('the other one is read', async () => (await subjects()).includes('Of another server'));
+  });
+
+  it('is found by a check, with its Sent mailbox', async () => {
+    await dovecot.withClient('alice', (client) => client.mailboxCreate('Sent'));
+    const { json } = await ask(one, 'POST', '/api/accounts/check', {
+      id: 'reads',
+      from: 'reads@example.com',
+      smtp_url: urlOf(first),
+      imap_url: dovecot.urlOf('alice'),
+    });
+    expect(json['ok']).toBe(true);
+    expect(JSON.stringify(json['findings'])).toContain('the Sent mailbox of account reads is Sent');
+  });
+
+  it('is compared again when asked for', async () => {
+    const [before] = await query(
+      database.connectionString,
+      "select max(last_success_at) as at from mailboxes where account_id = 'reads'",
+    );
+    const { status } = await ask(two, 'POST', '/api/accounts/reads/resync');
+    expect(status).toBe(200);
+    await waitUntil('it was compared', async () => {
+      const [now] = await query(
+        database.connectionString,
+        `select max(b.last_success_at) > $1 and bool_and(b.uid_next is not null) and count(m.owner) > 0 as is_read
+        from mailboxes b join mailbox_accounts m using (account_id) where account_id = 'reads' and left_at is null`,
+        [before?.['at']],
+      );
+      return now?.['is_read'] === true;
+    });
+  });
+});
+
+describe('the key', () => {
+  it('is rotated by a command while services run', async () => {
+    const old = await startServiceProcess({ env: { ...env() } });
+    try {
+      // It has no key, and makes none: the accounts are sealed with that of others.
+      expect(
+        codeOf(await ask(old, 'POST', '/api/accounts', { id: 'late', from: 'late@example.com' })),
+      ).toEqual([503, 'secrets_key_missing']);
+      await expect(readFile(path.join(old.dataDir, 'secrets-key'), 'utf8')).rejects.toThrow('ENOENT');
+    } finally {
+      await disposeService(old);
+    }
+    const NEW = 'new-secrets-key-0123456789';
+    const rotated = await runCommand(['accounts', 'rotate-secrets'], {
+      dataDir: one.dataDir,
+      env: { ...env(), SECRETS_KEY: `${NEW},${KEY}` },
+    });
+    expect(rotated.stdout).toMatch(/^\d+ accounts are sealed with the new key/);
+    const next = await startServiceProcess({ env: { ...env(), SECRETS_KEY: NEW } });
+    try {
+      expect((await send(next, 'sales', 'With the new key')).status).toBe(200);
+      expect((await read('sales', next)).json['version']).toBe(1);
+    } finally {
+      await disposeService(next);
+    }
+  });
+});
+
+describe('without SECRETS_KEY', () => {
+  it('the key is a file that only its owner can read, and is rotated there', async () => {
+    const alone = await createTestDatabase();
+    const options = { env: { DATABASE_URL: alone.connectionString, SMTP_URL: own.url } };
+    let service = await startServiceProcess(options);
+    try {
+      const made = await ask(service, 'POST', '/api/accounts', {
+        id: 'solo',
+        from: 'solo@example.com',
+        smtp_url: urlOf(first),
+      });
+      expect(made.status).toBe(201);
+      const file = path.join(service.dataDir, 'secrets-key');
+      const key = await readFile(file, 'utf8');
+      const rotated = await runCommand(['accounts', 'rotate-secrets'], {
+        dataDir: service.dataDir,
+        env: { DATABASE_URL: alone.connectionString },
+      });
+      expect(rotated.stdout).toBe('1 account is sealed with the new key\n');
+      expect(await readFile(file, 'utf8')).not.toBe(key);
+      expect((await send(service, 'solo', 'After the rotation')).status).toBe(200);
+      await service.stop();
+      service = await startServiceProcess({ ...options, dataDir: service.dataDir });
+      expect((await send(service, 'solo', 'After a restart')).status).toBe(200);
+      await service.stop();
+      await writeFile(file, 'not-the-key-0123456789\n');
+      service = await startServiceProcess({ ...options, dataDir: service.dataDir });
+      expect((await read('solo', service)).json['state']).toBe('unavailable');
+    } finally {
+      await disposeService(service);
+      await alone.drop();
+    }
+  });
+});
