@@ -51,7 +51,8 @@ async function secretHolder({ apiSecrets, dataDir }: Config): Promise<LinkHolder
 
 async function keyHolder({ pool }: OpenData, wanted: string): Promise<LinkHolder> {
   const { keys } = (await createKeyStore(pool).readAll(null)) ?? { keys: [] };
-  const isGood = ({ expiresAt }: CheckedKey) => expiresAt === null || expiresAt > new Date();
+  const isGood = ({ expiresAt, revokedAt }: CheckedKey) =>
+    revokedAt === null && (expiresAt === null || expiresAt > new Date());
   const found = keys.filter((key) => (key.id === wanted || key.name === wanted) && isGood(key));
   const [one] = found;
   if (one === undefined) throw new UsageError(`no valid key is called ${wanted}; keys list shows them`);

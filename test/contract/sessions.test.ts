@@ -525,6 +525,22 @@ describe('a link to log in', () => {
     expect(exitCode).toBe(2);
     expect(stderr).toContain('no valid key is called nobody');
   });
+
+  it('is not made of a revoked key, whose name another key may have', async () => {
+    const name = `Clerk ${randomBytes(4).toString('hex')}`;
+    const revoked = await makeKey({ name });
+    await service.request(`/api/keys/${revoked.id}`, { method: 'DELETE' });
+    for (const key of [name, revoked.id]) {
+      const { exitCode, stderr } = await runCommandInProcess(['login-link', '--key', key], {
+        dataDir: service.dataDir,
+        env: { ...env, API_SECRET: TEST_SECRET },
+      });
+      expect([exitCode, stderr]).toEqual([2, expect.stringContaining(`no valid key is called ${key}`)]);
+    }
+    const { id } = await makeKey({ name });
+    const opened = await logIn({ token: tokenOf(await makeLink('--key', name)) });
+    expect(opened.json['session']).toMatchObject({ key_id: id });
+  });
 });
 
 describe('another secret', () => {

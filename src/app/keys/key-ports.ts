@@ -62,7 +62,7 @@ export interface KeyStore {
    * revoked.
    */
   rotate(id: string, hash: Buffer, oldValidMs: number): Promise<StoredKey | null>;
-  /** Every key that is not revoked; null when nothing has changed since `revision`. */
+  /** Every key, also those that were revoked lately (`revokedAt`); null when nothing has changed since `revision`. */
   readAll(
     revision: string | null,
   ): Promise<{ readonly revision: string; readonly keys: readonly CheckedKey[] } | null>;
