@@ -325,6 +325,30 @@ describe('an answer', () => {
     await waitUntil('the connection is closed', () => server.sockets.size === 0);
   });
 
+  it('may have some interim answers before it, but not without end', async () => {
+    const server = await startServer((request, response) => {
+      const early = Buffer.from('HTTP/1.1 103 Early Hints\r\n\r\n');
+      if (request.url === '/few') {
+        request.socket.write(Buffer.concat([early, early]));
+        response.end(GIF);
+      } else {
+        const write = () => {
+          while (!request.socket.destroyed && request.socket.write(early));
+        };
+        request.socket.on('drain', write);
+        write();
+      }
+    });
+    const { fetch } = fetcher({ timeoutMs: 5000 });
+    expect(await fetch(`http://images.example:${server.port}/few`, NEVER)).toMatchObject({ kind: 'image' });
+    expect(await fetch(`http://images.example:${server.port}/`, NEVER)).toEqual({
+      kind: 'none',
+      isSlow: false,
+      detail: 'too many interim answers',
+    });
+    await waitUntil('the connection is closed', () => server.sockets.size === 0);
+  });
+
   it('that is cut off is no image', async () => {
     const server = await startServer((_, response) => {
       response.writeHead(200, { 'content-length': '1000' }).write(GIF);

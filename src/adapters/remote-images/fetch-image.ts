@@ -18,6 +18,8 @@ const TIMEOUT_MS = 10_000;
 const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
 const MAX_REDIRECTS = 3;
 const MAX_HEAD_BYTES = 16 * 1024;
+/** Answers before the answer (1xx), which a server could send without end. */
+const MAX_INTERIM = 10;
 
 /**
  * The same for all readers. Without compression: an answer that grows when it is decoded has no use for images. Some servers give pictures
@@ -64,8 +66,13 @@ export function createImageFetcher(options: ImageFetcherOptions): FetchImage {
       ...(ca === undefined ? {} : { ca }),
     };
     return new Promise((resolve, reject) => {
-      (url.protocol === 'http:' ? http : https)
-        .request(url, settings)
+      let interim = 0;
+      const request = (url.protocol === 'http:' ? http : https).request(url, settings);
+      request
+        .on('information', () => {
+          interim += 1;
+          if (interim > MAX_INTERIM) request.destroy(new UnusableAnswer('too many interim answers'));
+        })
         .once('response', (response) => {
           // An answer that is cut off, here or by its server, also fails its reader.
           response.on('error', () => undefined);
