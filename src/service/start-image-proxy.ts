@@ -4,7 +4,7 @@ import { createImageFetcher } from '../adapters/remote-images/fetch-image.ts';
 import { createImageCache, removeImageCache } from '../adapters/remote-images/image-cache.ts';
 import { guardedLookup } from '../adapters/webhooks/guarded-lookup.ts';
 import { isPublic } from '../adapters/webhooks/public-addresses.ts';
-import { resolveHost } from '../adapters/webhooks/resolve-host.ts';
+import { resolvePublicName } from '../adapters/webhooks/resolve-host.ts';
 import type { ImageUrls } from '../app/emails/image-urls.ts';
 import { createRemoteImages, refuseRemoteImage, type ReadRemoteImage } from '../app/emails/remote-images.ts';
 import { NO_METER } from '../app/metrics/meter.ts';
@@ -30,7 +30,7 @@ export function startImageProxy(
   const cleaner = startImageCleaner(cache.clean, logger);
   teardown.push(() => cleaner.stop());
   const fetchImage = createImageFetcher({
-    lookup: guardedLookup(resolveHost, requirePublic),
+    lookup: guardedLookup(resolvePublicName, requirePublic),
     checkAddress: requirePublic,
   });
   const now = () => performance.now();
