@@ -7,7 +7,7 @@ import { fromNow } from '../db/from-now.ts';
 import { run, statement, statements, type RowOf } from '../db/statement.ts';
 import { inTransaction } from '../db/transaction.ts';
 
-/** Keys that are not revoked: each process has all of them in memory, some 500 bytes each. */
+/** Keys that are not revoked, and the same number of revoked ones: each process has all of them in memory, some 500 bytes each. */
 export const MAX_KEYS = 1000;
 
 export function createKeyStore(pool: Pool): KeyStore {
@@ -163,12 +163,13 @@ const ROTATE = statement(
   returning ${COLUMNS}`,
 );
 
-/** Revoked ones for a while, so that who still uses them learns why they open nothing. */
+/** Revoked ones for a while, so that who still uses them learns why they open nothing; the latest, since they are in memory as well. */
 const READ_ALL = statement(
   'read-all-keys',
   `select c.revision, ${COLUMNS}, k.secret_hash, k.old_secret_hash
   from key_clock c left join api_keys k on c.revision is distinct from $known::bigint
-    and (k.revoked_at is null or k.revoked_at > now() - interval '30 days')`,
+    and (k.revoked_at is null or k.id in (
+      select id from api_keys where revoked_at > now() - interval '30 days' order by revoked_at desc limit ${MAX_KEYS}))`,
 );
 
 const NOTE_USE = statement(
