@@ -142,6 +142,16 @@ describe('the cache of remote images', () => {
     expect((await read('a'))?.bytes).toEqual(PNG);
   });
 
+  it('leaves the last of the disk to mail, also what it had kept', async () => {
+    const { cache, folder } = await open();
+    await cache.put(at('a'), PNG);
+    const full = await open({ folder, minFreeBytes: 2 ** 60 });
+    expect((await full.read('a'))?.bytes).toEqual(PNG);
+    await expect(full.cache.put(at('b'), PNG)).rejects.toThrow('are free on the disk');
+    expect(await full.read('a')).toBeNull();
+    expect(await readdir(folder)).toEqual([]);
+  });
+
   it('follows no link out of its folder when it is removed', async () => {
     const { cache, folder } = await open();
     await cache.put(at('a'), PNG);

@@ -1,10 +1,11 @@
 /**
  * `ImageCache` in a folder of DATA_DIR, which one process has at a time. A file is named after the digest of its address and completed under
  * another name, so that it is seen whole or not at all. Bounded are the bytes together (the image that was used longest ago is dropped) and
- * the age since it was fetched, used or not: an image of a deleted email, or of an erased person, is gone after that time.
+ * the age since it was fetched, used or not: an image of a deleted email, or of an erased person, is gone after that time. The last of the
+ * disk is for mail.
  */
 import { createHash } from 'node:crypto';
-import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../app/base/basics.ts';
 import type { ImageCache, RemoteImage } from '../../app/emails/remote-image-ports.ts';
@@ -15,6 +16,8 @@ import { rasterImageType, SIGNATURE_BYTES } from '../../core/html/image-type.ts'
 const MAX_CACHE_BYTES = 256 * 1024 * 1024;
 /** What a small file takes on most disks: a pixel counts as much, so that their number is bounded too. */
 const MIN_FILE_BYTES = 4096;
+/** Left to mail on the disk, which is not accepted when it is full. */
+const MIN_FREE_BYTES = 512 * 1024 * 1024;
 const NAME = /^[0-9a-f]{64}$/;
 
 export interface ImageCacheOptions {
@@ -24,6 +27,8 @@ export interface ImageCacheOptions {
   readonly maxBytes?: number;
   /** Default: a day. */
   readonly maxAgeMs?: number;
+  /** Bytes of the disk that stay free. Default: 512 MiB. */
+  readonly minFreeBytes?: number;
 }
 
 export interface FolderImageCache extends ImageCache {
@@ -38,7 +43,13 @@ interface Entry {
 
 /** Reads and writes nothing before it is used. */
 export function createImageCache(options: ImageCacheOptions): FolderImageCache {
-  const { folder, clock, maxBytes = MAX_CACHE_BYTES, maxAgeMs = DAY_MS } = options;
+  const {
+    folder,
+    clock,
+    maxBytes = MAX_CACHE_BYTES,
+    maxAgeMs = DAY_MS,
+    minFreeBytes = MIN_FREE_BYTES,
+  } = options;
   /** By name, the image that was used longest ago first. */
   const entries = new Map<string, Entry>();
   let bytes = 0;
@@ -81,6 +92,14 @@ export function createImageCache(options: ImageCacheOptions): FolderImageCache {
       if (bytes <= maxBytes) return;
       await drop(name);
     }
+  }
+
+  /** Gives back what is kept where there is too little room, and throws. */
+  async function requireRoom(): Promise<void> {
+    const { bavail, bsize } = await statfs(folder);
+    if (bavail * bsize >= minFreeBytes) return;
+    for (const name of entries.keys()) await drop(name);
+    throw new Error(`less than ${minFreeBytes} bytes are free on the disk`);
   }
 
   async function list(): Promise<void> {
@@ -132,6 +151,7 @@ export function createImageCache(options: ImageCacheOptions): FolderImageCache {
       written += 1;
       const unfinished = pathOf(`${written}.unfinished`);
       try {
+        await requireRoom();
         await writeFile(unfinished, image, { flag: 'wx', mode: 0o600 });
         await rename(unfinished, pathOf(name));
       } catch (error) {
