@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_PROXIED_CHARS, ProxiedImages, toProxied, type ProxyKey } from './proxied-images.ts';
+import {
+  MAX_PROXIED_CHARS,
+  MAX_PROXIED_IMAGES,
+  ProxiedImages,
+  toProxied,
+  type ProxyKey,
+} from './proxied-images.ts';
 import { sanitizeHtml, type SanitizeOptions } from './sanitize-html.ts';
 
 const ID = '0190b2a0-0000-7000-8000-000000000003';
@@ -109,6 +115,20 @@ describe('safe HTML with the proxy', () => {
     const { html, removed } = make(`<img src="https://images.example/${'a'.repeat(3000)}" alt="logo">`);
     expect(html).toContain('alt="logo"');
     expect(removed.remote_images).toBe(1);
+  });
+
+  it('signs a bounded number of images, and leaves out and counts the others', () => {
+    const html = Array.from(
+      { length: MAX_PROXIED_IMAGES + 7 },
+      (_, count) => `<img src="${REMOTE}-${count}"><p style="background:url('${REMOTE}-${count}')">a</p>`,
+    ).join('');
+    for (const document of [null, { scheme: 'light' }] as const) {
+      const safe = make(html, { document });
+      expect(new Set(safe.html.match(/address=\w+/g)).size).toBe(MAX_PROXIED_IMAGES);
+      expect(safe.html.match(/address=/g)).toHaveLength(2 * MAX_PROXIED_IMAGES);
+      expect(safe.removed.remote_images).toBe(2 * 7);
+      expect(make(safe.html, { document }).html).toBe(safe.html);
+    }
   });
 
   it('takes no address that the email wrote for one of its own', () => {
