@@ -142,6 +142,27 @@ describe('a remote image', () => {
     expect(await bytesOf(signed('b2'))).toEqual(PNG);
   });
 
+  it('fails at once when others of its email took very long together, though each came in time', async () => {
+    const time = { now: 1000 };
+    const fetched: string[] = [];
+    const { read } = start({
+      now: () => time.now,
+      fetchImage: async (address) => {
+        fetched.push(address);
+        time.now += 9500;
+        return { kind: 'image', bytes: PNG };
+      },
+    });
+    for (let count = 0; count < 13; count += 1) await read(signed(`a${count}`));
+    await expect(read(signed('more'))).rejects.toMatchObject({ code: 'remote_image_unavailable' });
+    // What is kept costs nothing.
+    await read(signed('a1'));
+    await read(signed('of another', { emailId: 'other' }));
+    expect(fetched).toHaveLength(14);
+    time.now += 10 * MINUTE_MS;
+    await read(signed('more'));
+  });
+
   it('waits for its turn, and is refused when too many wait: other callers still get theirs', async () => {
     const { read, bytesOf, fetched, answers, state, settle, outcomes } = start();
     state.answer = 'later';

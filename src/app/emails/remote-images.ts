@@ -19,10 +19,12 @@ const TURNS = { size: 16, sizeOfOne: 8, maxWaiting: 300, maxWaitingOfOne: 100 };
 /** How long a failed image is not asked for again. */
 const FAILURES = { maxAgeMs: 10 * 60_000, maxEntries: 5000 };
 /**
- * Images of one email that may use up their time; further ones then fail at once. A browser has six connections to this service, and its
- * page would stand still while all of them wait for a server that never answers.
+ * What the images of one email may cost: those that use up their time, and the time of all of them together, in ms, since a server may also
+ * answer just in time. Further ones then fail at once. A browser has six connections to this service, and its page would stand still while
+ * all of them wait for a server that hardly answers.
  */
 const MAX_SLOW = 4;
+const MAX_SPENT_MS = 120_000;
 
 export interface RemoteImagePorts {
   readonly imageUrls: Pick<ImageUrls, 'isValidRemote'>;
@@ -50,8 +52,8 @@ export function createRemoteImages(ports: RemoteImagePorts): ReadRemoteImage {
   const { imageUrls, hasEmail, fetchImage, cache, meter, now, logger } = ports;
   const turns = new Turns(TURNS);
   const failed = new Recent<true>({ ...FAILURES, now });
-  /** By email: images that took all their time. */
-  const slow = new Recent<number>({ ...FAILURES, now });
+  /** By email. */
+  const costs = new Recent<Cost>({ ...FAILURES, now });
   /** By address: readers that ask at the same moment get the same image. */
   const underWay = new Map<string, Promise<Fetched>>();
   const cacheFailures = createFailureLog(
@@ -66,8 +68,11 @@ export function createRemoteImages(ports: RemoteImagePorts): ReadRemoteImage {
       .run(by, async () => {
         // While it waited, another reader may have got it, and others of the email may have used up its time.
         if (cache.has(address)) return KEPT;
-        if ((slow.get(emailId) ?? 0) >= MAX_SLOW) return TOO_SLOW;
+        const { slow, spentMs } = costs.get(emailId) ?? NOTHING;
+        if (slow >= MAX_SLOW || spentMs >= MAX_SPENT_MS) return TOO_SLOW;
+        const from = now();
         const fetched = await fetchImage(address, stopping);
+        noteCost(emailId, now() - from, fetched);
         // Readers then get it from the file: a slow one must not keep it in memory.
         if (fetched.kind === 'image') return (await isKept(address, fetched.bytes)) ? KEPT : fetched;
         if (!stopping.aborted) noteFailure(address, emailId, fetched);
@@ -98,13 +103,14 @@ export function createRemoteImages(ports: RemoteImagePorts): ReadRemoteImage {
     }
   }
 
-  function noteFailure(
-    address: string,
-    emailId: string,
-    { detail, isSlow }: FetchedImage & { kind: 'none' },
-  ) {
+  function noteCost(emailId: string, tookMs: number, fetched: FetchedImage): void {
+    const { slow, spentMs } = costs.get(emailId) ?? NOTHING;
+    const isSlow = fetched.kind === 'none' && fetched.isSlow;
+    costs.set(emailId, { slow: slow + (isSlow ? 1 : 0), spentMs: spentMs + tookMs });
+  }
+
+  function noteFailure(address: string, emailId: string, { detail }: FetchedImage & { kind: 'none' }) {
     failed.set(address, true);
-    if (isSlow) slow.set(emailId, (slow.get(emailId) ?? 0) + 1);
     // Its path and query may stand for the person who got the email.
     logger.info({ emailId, host: new URL(address).host, detail }, 'a remote image could not be fetched');
   }
@@ -143,6 +149,12 @@ export function createRemoteImages(ports: RemoteImagePorts): ReadRemoteImage {
 
 type Fetched = FetchedImage | { readonly kind: 'kept' };
 
+interface Cost {
+  readonly slow: number;
+  readonly spentMs: number;
+}
+
+const NOTHING: Cost = { slow: 0, spentMs: 0 };
 const KEPT: Fetched = { kind: 'kept' };
 const TOO_SLOW: Fetched = { kind: 'none', detail: 'other images of the email were too slow', isSlow: false };
 
