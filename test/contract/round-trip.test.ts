@@ -108,6 +108,19 @@ const SAMPLES: Readonly<Record<string, () => Promise<string>>> = {
     });
     return `/api/webhooks/${(webhook as { id: string }).id}`;
   },
+  '/api/accounts/{id}': async () => {
+    const { id } = await ask('/api/accounts', {
+      json: {
+        id: `sales-${randomUUID()}`,
+        from: 'Sales <sales@example.test>',
+        smtp_url: 'smtp://ann:secret@127.0.0.1:9',
+        rate_per_minute: 30,
+        join_by_subject: { window_days: 7 },
+        trusted_authserv_ids: ['mx.example.test'],
+      },
+    });
+    return `/api/accounts/${String(id)}`;
+  },
   '/api/keys/{id}': async () => {
     const { key } = await ask('/api/keys', {
       json: { name: randomUUID(), rights: ['read'], account_ids: '*', expires_at: TOMORROW },
@@ -125,8 +138,8 @@ const resolve = (schema: Json): Json => {
 
 /** The resource within an answer: itself, or its only object. */
 function recordOf({ etag: _etag, ...answer }: Json): Json {
-  const { thread } = answer as { thread?: Json };
-  return thread ?? answer;
+  const { thread, settings, version } = answer as { thread?: Json; settings?: Json; version?: number };
+  return thread ?? (settings === undefined ? answer : { ...settings, version });
 }
 
 const namesIn = (value: unknown): readonly string[] =>

@@ -1,4 +1,5 @@
 /** Creates, changes, pauses and deletes the accounts that are no part of a configuration. Every process follows by itself. */
+import { isDeepStrictEqual } from 'node:util';
 import { ServiceError } from '../../core/errors.ts';
 import { joinFields, splitFields, type AccountFields, type AccountSecrets } from './account-fields.ts';
 import type {
@@ -65,14 +66,18 @@ export function createManagedAccounts({ store, sealer, directory, examine, isUse
       await followed(store.create(account, sealer.keyIds()));
     },
 
-    /** Absent fields stay, null removes one. Throws `invalid_account`, `account_changed`, `secrets_key_missing`. */
+    /** Absent fields stay, null removes one; what changes nothing is no change. Throws `invalid_account`, `account_changed`, `secrets_key_missing`. */
     async change(id: string, version: number, change: AccountFields): Promise<void> {
       refuseDeclared(id);
       const before = found(await store.read(id));
       const text = sealer.open(id, before.sealed);
       if (text === null) throw new ServiceError('secrets_key_missing');
       // The text was authenticated, so `toSealed` wrote it.
-      const fields = { ...joinFields(before.open, JSON.parse(text) as AccountSecrets), ...change };
+      const old = joinFields(before.open, JSON.parse(text) as AccountSecrets);
+      const fields = { ...old, ...change };
+      directory.check(id, fields);
+      const isSame = isDeepStrictEqual(splitFields(fields), splitFields(old));
+      if (isSame && before.version === version) return;
       const account = await toSealed(id, fields);
       found(await followed(store.change(account, version, sealer.keyIds())));
     },

@@ -8,6 +8,7 @@ import type {
 } from '../../../app/accounts/account-ports.ts';
 import { MAX_ACCOUNTS } from '../../../app/base/limits.ts';
 import { ServiceError } from '../../../core/errors.ts';
+import { toStorableJson } from '../../../core/storable-text.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 import { inTransaction } from '../db/transaction.ts';
 
@@ -86,7 +87,7 @@ export function createAccountStore(pool: Pool): AccountStore {
 
 const toValues = ({ id, open, sealed, keyId }: NewAccount) => ({
   id,
-  settings: JSON.stringify(open),
+  settings: toStorableJson(open),
   ...({ sealed, keyId } satisfies SealedSecrets),
 });
 
