@@ -70,6 +70,9 @@ export function createManagedAccounts({ store, sealer, directory, examine, isUse
     async change(id: string, version: number, change: AccountFields): Promise<void> {
       refuseDeclared(id);
       const before = found(await store.read(id));
+      // Another version would lose what was changed since it was read, if the one in the request comes to be meanwhile.
+      if (before.version !== version)
+        throw new ServiceError('account_changed', { details: String(before.version) });
       const text = sealer.open(id, before.sealed);
       if (text === null) throw new ServiceError('secrets_key_missing');
       // The text was authenticated, so `toSealed` wrote it.

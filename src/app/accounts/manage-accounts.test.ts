@@ -1,0 +1,58 @@
+import { expect, it } from 'vitest';
+import { createManagedAccounts, type ManageAccountsPorts } from './manage-accounts.ts';
+import type { NewAccount, StoredAccount } from './account-ports.ts';
+import { splitFields } from './account-fields.ts';
+
+const KEY_ID = Buffer.alloc(16, 1);
+const { open, secrets } = splitFields({ from: 'sales@example.com', rate_per_day: 5 });
+const STORED: StoredAccount = {
+  id: 'sales',
+  open,
+  sealed: Buffer.from(JSON.stringify(secrets)),
+  keyId: KEY_ID,
+  version: 1,
+  pausedAt: null,
+  createdAt: new Date(0),
+  updatedAt: new Date(0),
+};
+
+/** @param onRead a change by another caller right after this one has read the account */
+function managed(onRead: () => Partial<StoredAccount> = () => ({})) {
+  const changes: NewAccount[] = [];
+  let row = STORED;
+  const ports = {
+    store: {
+      read: async () => {
+        const read = row;
+        row = { ...row, ...onRead() };
+        return read;
+      },
+      hasOtherKeys: async () => false,
+      change: async (account: NewAccount, version: number) => {
+        if (row.version === version) changes.push(account);
+        return row;
+      },
+    },
+    sealer: {
+      keyIds: () => [KEY_ID],
+      open: (_id: string, sealed: Buffer) => sealed.toString(),
+      seal: async (_id: string, text: string) => ({ sealed: Buffer.from(text), keyId: KEY_ID }),
+    },
+    directory: { isDeclared: () => false, check: () => undefined, refresh: async () => undefined },
+  } as unknown as ManageAccountsPorts;
+  return { accounts: createManagedAccounts(ports), changes };
+}
+
+it('keeps what a change leaves out', async () => {
+  const { accounts, changes } = managed();
+  await accounts.change('sales', 1, { rate_per_minute: 3 });
+  expect(changes.map((account) => account.open)).toEqual([{ ...open, rate_per_minute: 3 }]);
+});
+
+it('does not undo the change that leads to the version of a request', async () => {
+  const { accounts, changes } = managed(() => ({ version: 2, open: { ...open, rate_per_day: 7 } }));
+  await expect(accounts.change('sales', 2, { rate_per_minute: 3 })).rejects.toMatchObject({
+    code: 'account_changed',
+  });
+  expect(changes).toEqual([]);
+});
