@@ -3,6 +3,7 @@
  * database are read again when their number of changes has grown, and whoever depends on accounts follows at once.
  */
 import { createAccountStore } from '../adapters/postgres/accounts/account-store.ts';
+import { forgetMailboxes } from '../adapters/postgres/mailboxes/mailbox-records.ts';
 import {
   joinFields,
   withoutLogin,
@@ -288,7 +289,7 @@ export async function openStoredAccounts(
   config: Config,
   pool: Parameters<typeof createAccountStore>[0],
 ): Promise<{ readonly store: AccountStore; readonly sealer: AccountSealer }> {
-  const store = createAccountStore(pool);
+  const store = createAccountStore(pool, forgetMailboxes);
   const sealer = await createAccountSealer(config);
   await registry.openStored(store, sealer);
   return { store, sealer };

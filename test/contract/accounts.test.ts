@@ -1,9 +1,10 @@
 /** Accounts that are created, changed and deleted while services run: two processes on one database, with real mail servers. */
-import { readFile, writeFile } from 'node:fs/promises';
+import { chown, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startDovecot, type DovecotServer } from '../helpers/dovecot-server.ts';
+import { findMailOwner } from '../helpers/dovecot-files.ts';
 import { runCommand } from '../helpers/command-process.ts';
 import { mail } from '../helpers/inbound-mail.ts';
 import { skipWithoutMailServers } from '../helpers/mail-servers.ts';
@@ -517,6 +518,63 @@ describe.skipIf(skipWithoutMailServers())('the mailbox of an account', () => {
     await arrive('bob', 'Of another server');
     await change('reads', 3, { imap_url: dovecot.urlOf('bob') });
     await waitUntil('the other one is read', async () => (await subjects()).includes('Of another server'));
+  });
+
+  it('is read anew where it is another one, although its UIDs and UIDVALIDITY are the same', async () => {
+    // Many servers begin with 1.
+    const twins = await startDovecot();
+    const list = async () =>
+      (
+        await query(
+          database.connectionString,
+          "select subject from emails where account_id = 'twins' order by subject",
+        )
+      ).map(({ subject }) => subject);
+    try {
+      const owner = await findMailOwner();
+      for (const [user, guid] of [
+        ['alice', 'a1'],
+        ['bob', 'b2'],
+      ] as const) {
+        const mails = [1, 2, 3].map((n) =>
+          mail({ subject: `${user} ${n}`, to: 'twins@example.com', messageId: `<${user}-${n}@twin.test>` }),
+        );
+        await fillMaildir(twins, user, null, mails);
+        const file = path.join(twins.root, 'mail', user, 'dovecot-uidlist');
+        await writeFile(file, `3 V1 N1 G4c5d${guid}33aabbccdd1122334455667788\n`);
+        await chown(file, owner.uid, owner.gid);
+      }
+      const ofAlice = ['alice 1', 'alice 2', 'alice 3'];
+      const ofBob = ['bob 1', 'bob 2', 'bob 3'];
+      await create('twins', { imap_url: twins.urlOf('alice') });
+      await waitUntil('the first one is read', async () => (await list()).length === 3);
+      expect(await list()).toEqual(ofAlice);
+
+      await change('twins', 1, { imap_url: twins.urlOf('bob') });
+      await waitUntil('the other one is read', async () => (await list()).length === 6);
+      expect(await list()).toEqual([...ofAlice, ...ofBob]);
+
+      // There and back, at once: nothing is lost, and nothing is recorded twice.
+      await change('twins', 2, { imap_url: twins.urlOf('alice') });
+      await change('twins', 3, { imap_url: twins.urlOf('bob') });
+      await waitUntil('it is read again', async () => {
+        const [box] = await query(
+          database.connectionString,
+          "select uid_validity = 1 and not has_older as is_read from mailboxes where account_id = 'twins' and path = 'INBOX'",
+        );
+        return box?.['is_read'] === true;
+      });
+      await twins.withClient('bob', (client) =>
+        client.append(
+          'INBOX',
+          mail({ subject: 'new', to: 'twins@example.com', messageId: '<new@twin.test>' }),
+        ),
+      );
+      await waitUntil('it goes on', async () => (await list()).includes('new'));
+      expect(await list()).toEqual([...ofAlice, ...ofBob, 'new']);
+    } finally {
+      await twins.stop();
+    }
   });
 
   it('is found by a check, with its Sent mailbox', async () => {

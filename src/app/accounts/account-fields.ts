@@ -62,6 +62,14 @@ export function withoutLogin(address: string | null): string | null {
   return url.href;
 }
 
+/** True when UIDs mean the same in the next one: the same user at the same server, whatever the password and the options; or there is none. */
+export function isSameMailbox(before: string | null, next: string | null): boolean {
+  if (next === null) return true;
+  if (before === null) return false;
+  const [one, other] = [new URL(before), new URL(next)];
+  return one.host === other.host && one.username === other.username;
+}
+
 /** @param checked fields from which an account can be read */
 export function splitFields(checked: AccountFields): {
   readonly open: OpenSettings;

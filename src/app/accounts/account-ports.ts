@@ -34,8 +34,17 @@ export interface AccountStore {
    * `keyIds`: then the processes have no key in common.
    */
   create(account: NewAccount, keyIds: readonly Buffer[]): Promise<StoredAccount>;
-  /** Throws `account_changed` when the version is another one, and `secrets_key_missing` as `create` does. */
-  change(account: NewAccount, version: number, keyIds: readonly Buffer[]): Promise<StoredAccount | null>;
+  /**
+   * Throws `account_changed` when the version is another one, and `secrets_key_missing` as `create` does.
+   *
+   * @param hasOtherMailboxes how far the mailboxes were read means nothing any more
+   */
+  change(
+    account: NewAccount,
+    version: number,
+    keyIds: readonly Buffer[],
+    hasOtherMailboxes: boolean,
+  ): Promise<StoredAccount | null>;
   /** Changes nothing when it is paused, or not paused, already. */
   setPaused(id: string, isPaused: boolean): Promise<StoredAccount | null>;
   /** Throws `account_changed` as `change` does, and `account_has_sends` when sends wait. @param version null: any */

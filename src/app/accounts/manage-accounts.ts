@@ -1,7 +1,13 @@
 /** Creates, changes, pauses and deletes the accounts that are no part of a configuration. Every process follows by itself. */
 import { isDeepStrictEqual } from 'node:util';
 import { ServiceError } from '../../core/errors.ts';
-import { joinFields, splitFields, type AccountFields, type AccountSecrets } from './account-fields.ts';
+import {
+  isSameMailbox,
+  joinFields,
+  splitFields,
+  type AccountFields,
+  type AccountSecrets,
+} from './account-fields.ts';
 import type {
   AccountDirectory,
   AccountSealer,
@@ -76,13 +82,14 @@ export function createManagedAccounts({ store, sealer, directory, examine, isUse
       const text = sealer.open(id, before.sealed);
       if (text === null) throw new ServiceError('secrets_key_missing');
       // The text was authenticated, so `toSealed` wrote it.
-      const old = joinFields(before.open, JSON.parse(text) as AccountSecrets);
+      const secrets = JSON.parse(text) as AccountSecrets;
+      const old = joinFields(before.open, secrets);
       const fields = { ...old, ...change };
       directory.check(id, fields);
-      const isSame = isDeepStrictEqual(splitFields(fields), splitFields(old));
-      if (isSame && before.version === version) return;
+      if (isDeepStrictEqual(splitFields(fields), splitFields(old))) return;
       const account = await toSealed(id, fields);
-      found(await followed(store.change(account, version, sealer.keyIds())));
+      const isOther = !isSameMailbox(secrets.imap_url, splitFields(fields).secrets.imap_url);
+      found(await followed(store.change(account, version, sealer.keyIds(), isOther)));
     },
 
     async setPaused(id: string, isPaused: boolean): Promise<void> {

@@ -3,6 +3,7 @@ import { formatSeconds } from '../../core/durations.ts';
 import { shownMailbox } from '../../core/address/shown-mailbox.ts';
 import { path, type ApiRequest } from '../../adapters/mcp/api-call.ts';
 import { createAccountStore } from '../../adapters/postgres/accounts/account-store.ts';
+import { forgetMailboxes } from '../../adapters/postgres/mailboxes/mailbox-records.ts';
 import { rotateSecrets } from '../../service/account-sealer.ts';
 import { defineCommand, UsageError, type CommandResult } from '../command.ts';
 import { printable, type Output } from '../output.ts';
@@ -145,7 +146,7 @@ export const accountsCommand = defineCommand({
       throw new UsageError('the id of the account is missing; accounts list shows it');
     if (action === 'rotate-secrets') {
       const { pool } = await context.open();
-      const accounts = await rotateSecrets(context.config, createAccountStore(pool));
+      const accounts = await rotateSecrets(context.config, createAccountStore(pool, forgetMailboxes));
       output.print(
         `${formatCount(accounts, 'account')} ${accounts === 1 ? 'is' : 'are'} sealed with the new key`,
       );

@@ -12,7 +12,11 @@ import { toStorableJson } from '../../../core/storable-text.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 import { inTransaction } from '../db/transaction.ts';
 
-export function createAccountStore(pool: Pool): AccountStore {
+/** @param forgetMailboxes how far the mailboxes of the account were read, in the transaction that gives it other ones */
+export function createAccountStore(
+  pool: Pool,
+  forgetMailboxes: (executor: Executor, accountId: string) => Promise<void>,
+): AccountStore {
   const read = async (executor: Executor, id: string): Promise<StoredAccount | null> => {
     const [row] = await run(executor, READ, { id });
     return row === undefined ? null : toStored(row);
@@ -37,10 +41,12 @@ export function createAccountStore(pool: Pool): AccountStore {
         if ((count?.accounts ?? 0) >= MAX_ACCOUNTS)
           throw new ServiceError('too_many_accounts', { values: { limit: MAX_ACCOUNTS } });
         await run(client, CREATE, toValues(account));
+        // Of an earlier account with this id.
+        await forgetMailboxes(client, account.id);
         return required(await read(client, account.id));
       }),
 
-    change: (account, version, keyIds) =>
+    change: (account, version, keyIds, hasOtherMailboxes) =>
       inTransaction(pool, async (client) => {
         await run(client, NEXT_VERSION);
         await requireCommonKey(client, keyIds);
@@ -48,6 +54,7 @@ export function createAccountStore(pool: Pool): AccountStore {
         if (known === null) return null;
         requireVersion(known, version);
         await run(client, CHANGE, toValues(account));
+        if (hasOtherMailboxes) await forgetMailboxes(client, account.id);
         return read(client, account.id);
       }),
 

@@ -51,6 +51,14 @@ export async function endReading(executor: Executor, accountId: string): Promise
   await run(executor, END_READING, { accountId });
 }
 
+/** Longer than processes need to follow a change of an account, in ms. */
+const FOLLOWED_MS = 3_000;
+
+/** Takes the account from the process that reads it, for none to take before every process knows its new server. */
+export async function holdBack(executor: Executor, accountId: string): Promise<void> {
+  await run(executor, HOLD_BACK, { accountId, holdMs: FOLLOWED_MS });
+}
+
 /** A server's error message may be long, and contain characters that PostgreSQL can't store in a text. */
 export function storable(reason: string): string {
   return toStorable(reason).slice(0, MAX_KEPT_REASON_CHARS);
@@ -153,6 +161,14 @@ const LEAVE = statement(
 const END_READING = statement(
   'end-reading-account',
   'update mailbox_accounts set owner = null, lease_until = null, next_attempt_at = null where account_id = $accountId',
+);
+
+/** No process has the nil UUID. */
+const HOLD_BACK = statement(
+  'hold-back-account',
+  `update mailbox_accounts
+  set owner = '00000000-0000-0000-0000-000000000000', lease_until = ${fromNow('$holdMs')}, next_attempt_at = null
+  where account_id = $accountId`,
 );
 
 const NOTE_ATTEMPT = statement(

@@ -11,7 +11,7 @@ import {
 import type { HeaderSummary } from '../../../core/mailbox/header-summary.ts';
 import { joinRanges, type UidSet } from '../../../core/mailbox/uid-set.ts';
 import { findRecorded } from '../emails/find-recorded.ts';
-import { createMailboxLeases, fenced, HELD, storable } from './mailbox-leases.ts';
+import { createMailboxLeases, fenced, HELD, holdBack, storable } from './mailbox-leases.ts';
 import { READ_MAILBOXES, toProgress } from './mailbox-progress.ts';
 import type { HeaderSummaryJson } from '../db/column-types.ts';
 import { toStorableJson } from '../../../core/storable-text.ts';
@@ -275,6 +275,39 @@ const FORGET_PROGRESS = statement(
   'forget-mailbox-progress',
   'update mailboxes set uid_next = null where account_id = $accountId',
 );
+
+/** What has no email is on the other server alone, and can't be fetched any more. */
+const FORGET_WAITING = statement(
+  'forget-waiting-messages',
+  `delete from mailbox_messages m using mailboxes b
+  where b.account_id = $accountId and m.mailbox_id = b.id and m.email_id is null`,
+);
+
+/** A generation that no server has, and no earlier change. */
+const FORGET_UIDS = statement(
+  'forget-mailbox-uids',
+  `update mailbox_messages m set uid_validity = o.lowest - 4294967296 + m.uid_validity
+  from mailboxes b cross join lateral (
+    select least(0, min(a.uid_validity)) as lowest from mailbox_messages a where a.mailbox_id = b.id
+  ) o
+  where b.account_id = $accountId and m.mailbox_id = b.id and m.uid_validity >= 0`,
+);
+
+const FORGET_GENERATION = statement(
+  'forget-mailbox-generation',
+  `update mailboxes
+  set uid_validity = null, uid_next = null, message_count = 0, highest_modseq = null, since = null, has_older = true
+  where account_id = $accountId`,
+);
+
+/** The account gets other mailboxes: equal UIDs name other messages there, also under an equal UIDVALIDITY. */
+export async function forgetMailboxes(executor: Executor, accountId: string): Promise<void> {
+  // First: then a reading under way can't record anything more.
+  await holdBack(executor, accountId);
+  await run(executor, FORGET_WAITING, { accountId });
+  await run(executor, FORGET_UIDS, { accountId });
+  await run(executor, FORGET_GENERATION, { accountId });
+}
 
 /** Has all mailboxes of the account compared with the server when they are opened next. */
 export async function forgetProgress(executor: Executor, accountId: string): Promise<void> {

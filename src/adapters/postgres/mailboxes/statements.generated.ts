@@ -125,7 +125,25 @@ declare module '../db/statement.ts' {
         account_id: string;
       };
     };
+    'forget-mailbox-generation': {
+      values: {
+        accountId: string | null;
+      };
+      row: object;
+    };
     'forget-mailbox-progress': {
+      values: {
+        accountId: string | null;
+      };
+      row: object;
+    };
+    'forget-mailbox-uids': {
+      values: {
+        accountId: string | null;
+      };
+      row: object;
+    };
+    'forget-waiting-messages': {
       values: {
         accountId: string | null;
       };
@@ -135,6 +153,13 @@ declare module '../db/statement.ts' {
       values: {
         emailId: string | null;
         mergedIds: readonly (string | null)[] | null;
+      };
+      row: object;
+    };
+    'hold-back-account': {
+      values: {
+        holdMs: number | null;
+        accountId: string | null;
       };
       row: object;
     };
