@@ -14,6 +14,13 @@ export async function createAccountSealer({ dataDir, secretsKeys }: Settings): P
   // A key in the file opens what it sealed before SECRETS_KEY was set.
   const readAll = async () => [...secretsKeys, ...(await readSecretsKeys(dataDir))].map(toSeal);
   let seals = await readAll();
+  let making: Promise<void> | null = null;
+
+  async function makeKey(): Promise<void> {
+    await writeSecretsKeys(dataDir, [newSecretsKey()]);
+    seals = await readAll();
+  }
+
   return {
     keyIds: () => seals.map(({ keyId }) => keyId),
     async reread() {
@@ -27,10 +34,11 @@ export async function createAccountSealer({ dataDir, secretsKeys }: Settings): P
       return null;
     },
     async seal(accountId, text) {
-      if (seals.length === 0) {
-        await writeSecretsKeys(dataDir, [newSecretsKey()]);
-        seals = await readAll();
-      }
+      // One for all that ask at the same time: a second one would replace the first, which may have sealed something.
+      if (seals.length === 0)
+        await (making ??= makeKey().finally(() => {
+          making = null;
+        }));
       const [newest] = seals;
       if (newest === undefined) throw new ServiceError('secrets_key_missing');
       return { sealed: newest.seal(text, accountId), keyId: newest.keyId };

@@ -637,6 +637,42 @@ describe('the key', () => {
 });
 
 describe('without SECRETS_KEY', () => {
+  it('one key is made, however many accounts are the first ones, and a rotation without accounts is followed', async () => {
+    const alone = await createTestDatabase();
+    const options = { env: { DATABASE_URL: alone.connectionString, SMTP_URL: own.url } };
+    let service = await startServiceProcess(options);
+    const restart = async () => {
+      await service.stop();
+      service = await startServiceProcess({ ...options, dataDir: service.dataDir });
+    };
+    const rotate = () =>
+      runCommand(['accounts', 'rotate-secrets'], {
+        dataDir: service.dataDir,
+        env: { DATABASE_URL: alone.connectionString },
+      });
+    const add = (id: string) =>
+      ask(service, 'POST', '/api/accounts', { id, from: 'a@example.com', smtp_url: urlOf(first) });
+    try {
+      const ids = ['a1', 'a2', 'a3', 'a4', 'a5', 'a6'];
+      const made = await Promise.all(ids.map((id) => add(id)));
+      expect(made.map(({ status }) => status)).toEqual(ids.map(() => 201));
+      await restart();
+      for (const id of ids) expect((await read(id, service)).json['state']).toBe('active');
+
+      for (const id of ids) await ask(service, 'DELETE', `/api/accounts/${id}`);
+      expect((await rotate()).stdout).toBe('0 accounts are sealed with the new key\n');
+      expect((await add('b1')).status).toBe(201);
+      // Before the service looks for changes.
+      expect((await rotate()).stdout).toBe('1 account is sealed with the new key\n');
+      expect((await change('b1', 1, { rate_per_day: 5 }, service)).status).toBe(200);
+      await restart();
+      expect((await read('b1', service)).json['state']).toBe('active');
+    } finally {
+      await disposeService(service);
+      await alone.drop();
+    }
+  });
+
   it('the key is a file that only its owner can read, and is rotated there', async () => {
     const alone = await createTestDatabase();
     const options = { env: { DATABASE_URL: alone.connectionString, SMTP_URL: own.url } };

@@ -20,6 +20,9 @@ export interface StoredAccount extends SealedSecrets {
 
 export type NewAccount = Pick<StoredAccount, 'id' | 'open'> & SealedSecrets;
 
+/** The keys that this process has now, the newest first. */
+export type KeyIds = () => Promise<readonly Buffer[]>;
+
 /** All throw `ServiceError('database_unavailable')`; null: the account does not exist. */
 export interface AccountStore {
   /** Grows with every change of an account. */
@@ -31,9 +34,12 @@ export interface AccountStore {
   hasOtherKeys(keyIds: readonly Buffer[]): Promise<boolean>;
   /**
    * Throws `account_exists`, `too_many_accounts`, and `secrets_key_missing` when another account is sealed with a key that is none of
-   * `keyIds`: then the processes have no key in common.
+   * `keyIds`, as then the processes have no key in common, or when this one is not sealed with the first, as then the key was changed
+   * meanwhile.
+   *
+   * @param keyIds asked for when no other change can be under way
    */
-  create(account: NewAccount, keyIds: readonly Buffer[]): Promise<StoredAccount>;
+  create(account: NewAccount, keyIds: KeyIds): Promise<StoredAccount>;
   /**
    * Throws `account_changed` when the version is another one, and `secrets_key_missing` as `create` does.
    *
@@ -42,7 +48,7 @@ export interface AccountStore {
   change(
     account: NewAccount,
     version: number,
-    keyIds: readonly Buffer[],
+    keyIds: KeyIds,
     hasOtherMailboxes: boolean,
   ): Promise<StoredAccount | null>;
   /** Changes nothing when it is paused, or not paused, already. */
@@ -55,6 +61,7 @@ export interface AccountStore {
 
 /** The keys of this process. */
 export interface AccountSealer {
+  /** The newest first. */
   keyIds(): readonly Buffer[];
   /** Reads the keys again where another process may have changed them. */
   reread(): Promise<void>;

@@ -35,6 +35,7 @@ function managed(onRead: () => Partial<StoredAccount> = () => ({})) {
     },
     sealer: {
       keyIds: () => [KEY_ID],
+      reread: async () => undefined,
       open: (_id: string, sealed: Buffer) => sealed.toString(),
       seal: async (_id: string, text: string) => ({ sealed: Buffer.from(text), keyId: KEY_ID }),
     },

@@ -46,10 +46,15 @@ export function createManagedAccounts({ store, sealer, directory, examine, isUse
     return account;
   };
 
+  const keyIds = async () => {
+    await sealer.reread();
+    return sealer.keyIds();
+  };
+
   async function toSealed(id: string, fields: AccountFields): Promise<NewAccount> {
     directory.check(id, fields);
     // Before a key is made here that no other process has.
-    if (await store.hasOtherKeys(sealer.keyIds())) throw new ServiceError('secrets_key_missing');
+    if (await store.hasOtherKeys(await keyIds())) throw new ServiceError('secrets_key_missing');
     const { open, secrets } = splitFields(fields);
     return { id, open, ...(await sealer.seal(id, JSON.stringify(secrets))) };
   }
@@ -69,7 +74,7 @@ export function createManagedAccounts({ store, sealer, directory, examine, isUse
         throw new ServiceError('account_exists', { values: { value: id } });
       if (!adoptMail && (await isUsed(id)))
         throw new ServiceError('account_has_mail', { values: { value: id } });
-      await followed(store.create(account, sealer.keyIds()));
+      await followed(store.create(account, keyIds));
     },
 
     /** Absent fields stay, null removes one; what changes nothing is no change. Throws `invalid_account`, `account_changed`, `secrets_key_missing`. */
@@ -79,6 +84,7 @@ export function createManagedAccounts({ store, sealer, directory, examine, isUse
       // Another version would lose what was changed since it was read, if the one in the request comes to be meanwhile.
       if (before.version !== version)
         throw new ServiceError('account_changed', { details: String(before.version) });
+      await sealer.reread();
       const text = sealer.open(id, before.sealed);
       if (text === null) throw new ServiceError('secrets_key_missing');
       // The text was authenticated, so `toSealed` wrote it.
@@ -89,7 +95,7 @@ export function createManagedAccounts({ store, sealer, directory, examine, isUse
       if (isDeepStrictEqual(splitFields(fields), splitFields(old))) return;
       const account = await toSealed(id, fields);
       const isOther = !isSameMailbox(secrets.imap_url, splitFields(fields).secrets.imap_url);
-      found(await followed(store.change(account, version, sealer.keyIds(), isOther)));
+      found(await followed(store.change(account, version, keyIds, isOther)));
     },
 
     async setPaused(id: string, isPaused: boolean): Promise<void> {

@@ -2,6 +2,7 @@
 import type { Pool } from 'pg';
 import type {
   AccountStore,
+  KeyIds,
   NewAccount,
   SealedSecrets,
   StoredAccount,
@@ -34,7 +35,7 @@ export function createAccountStore(
     create: (account, keyIds) =>
       inTransaction(pool, async (client) => {
         await run(client, NEXT_VERSION);
-        await requireCommonKey(client, keyIds);
+        await requireCommonKey(client, account, keyIds);
         if ((await read(client, account.id)) !== null)
           throw new ServiceError('account_exists', { values: { value: account.id } });
         const [count] = await run(client, COUNT);
@@ -49,7 +50,7 @@ export function createAccountStore(
     change: (account, version, keyIds, hasOtherMailboxes) =>
       inTransaction(pool, async (client) => {
         await run(client, NEXT_VERSION);
-        await requireCommonKey(client, keyIds);
+        await requireCommonKey(client, account, keyIds);
         const known = await read(client, account.id);
         if (known === null) return null;
         requireVersion(known, version);
@@ -111,9 +112,14 @@ async function hasOtherKeys(executor: Executor, keyIds: readonly Buffer[]): Prom
   return (await run(executor, OTHER_KEY, { keyIds: [...keyIds] })).length > 0;
 }
 
-/** Else each process would seal with a key of its own, and none could use all accounts. */
-async function requireCommonKey(executor: Executor, keyIds: readonly Buffer[]): Promise<void> {
-  if (await hasOtherKeys(executor, keyIds)) throw new ServiceError('secrets_key_missing');
+/**
+ * Else each process would seal with a key of its own, and none could use all accounts. What was sealed with an older key while a rotation
+ * ended would keep the only trace of it.
+ */
+async function requireCommonKey(executor: Executor, { keyId }: NewAccount, keyIds: KeyIds): Promise<void> {
+  const ids = await keyIds();
+  if (ids[0]?.equals(keyId) !== true || (await hasOtherKeys(executor, ids)))
+    throw new ServiceError('secrets_key_missing');
 }
 
 function toStored(row: RowOf<typeof READ>): StoredAccount {
