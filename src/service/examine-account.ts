@@ -21,7 +21,7 @@ export function createExamineAccount({
     tokens.keepIn(createTokenStore(pool));
     try {
       const [smtp, imap] = await Promise.all([
-        examineSmtp(account, config, tokens, OF_REQUEST),
+        examineSmtp(account, config, tokens, OF_REQUEST, signal),
         examineImap(account, tokens, OF_REQUEST, signal),
       ]);
       const outbox =

@@ -1,6 +1,11 @@
 import { expect, it } from 'vitest';
+import { createServer, type AddressInfo } from 'node:net';
 import { MailboxError } from '../app/mailboxes/mailbox-ports.ts';
-import { adviceFor, OF_CONFIGURATION } from './examine-servers.ts';
+import { readAccount } from '../config/config-accounts.ts';
+import { createAccessTokens } from '../adapters/oauth2/access-tokens.ts';
+import { DEFAULT_SMTP_LIMITS } from '../adapters/smtp-out/smtp-url.ts';
+import { silentLogger } from '../../test/helpers/silent-logger.ts';
+import { adviceFor, examineSmtp, OF_CONFIGURATION } from './examine-servers.ts';
 
 it.each([
   ['a log-in, whatever the server says of it', 'LOGIN was refused: password expired', true, /^Correct user/],
@@ -20,4 +25,35 @@ it.each([
   ['a name without an address', 'getaddrinfo ENOTFOUND imap.test', false, /^Correct the host/],
 ])('the advice is about %s', (_, reason, isLogIn, advice) => {
   expect(adviceFor(new MailboxError('refused', reason), isLogIn, 'imap', OF_CONFIGURATION)).toMatch(advice);
+});
+
+it('ends with its caller, also while a server sends something now and then', async () => {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.write('220 mx.test\r\n');
+    const timer = setInterval(() => socket.write('250-STILL\r\n'), 20);
+    socket.on('close', () => clearInterval(timer));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const account = readAccount(
+    'slow',
+    { from: 'a@example.com', smtp_url: `smtp://127.0.0.1:${port}` },
+    { nameOf: (field) => field ?? 'account', expand: (text) => text, cwd: null },
+  );
+  try {
+    const tokens = createAccessTokens([], silentLogger);
+    const signal = AbortSignal.timeout(300);
+    const [finding] = await examineSmtp(
+      account,
+      { smtp: DEFAULT_SMTP_LIMITS },
+      tokens,
+      OF_CONFIGURATION,
+      signal,
+    );
+    expect(finding).toMatchObject({ grade: 'problem' });
+    expect(finding?.text).toContain('it took too long');
+  } finally {
+    await new Promise((resolve) => server.close(resolve));
+  }
 });

@@ -14,6 +14,8 @@ import { ok, problem, warning, type Finding } from './finding.ts';
 
 /** For each step, in ms; the service itself waits longer. */
 const STEP_MS = 8000;
+/** For all steps of a server that sends mail, in ms. */
+const SMTP_MS = 3 * STEP_MS;
 
 /** Where the settings are, for the advice. */
 export interface Places {
@@ -37,6 +39,7 @@ export async function examineSmtp(
   config: Pick<Config, 'smtp'>,
   tokens: AccessTokens,
   places: Places,
+  signal: AbortSignal,
 ): Promise<readonly Finding[]> {
   // The configuration check reports that the account delivers nothing.
   if (account.smtpUrl === null) return [];
@@ -55,6 +58,7 @@ export async function examineSmtp(
         greetingTimeoutMs: Math.min(options.greetingTimeoutMs, STEP_MS),
         commandTimeoutMs: Math.min(options.commandTimeoutMs, STEP_MS),
         tokens: tokensOf(account.id, tokens),
+        signal: AbortSignal.any([signal, AbortSignal.timeout(SMTP_MS)]),
       },
       (socket) => {
         found.isConnected = true;

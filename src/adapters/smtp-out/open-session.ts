@@ -17,6 +17,8 @@ import type { SmtpOptions } from './smtp-url.ts';
 /** More than this is no honest reply. nodemailer's own bound is 1 MB. */
 const MAX_REPLY_BYTES = 64 * 1024;
 
+const TOO_LONG = 'it took too long';
+
 /** No session could be opened, so nothing was handed over. The message is safe to show: it contains no secret. */
 export class SessionError extends Error {
   override readonly name = 'SessionError';
@@ -40,6 +42,8 @@ export interface LoginTokens {
 export interface SessionOptions extends SmtpOptions {
   /** For credentials without a password. */
   readonly tokens?: LoginTokens;
+  /** Cuts the set-up short: a server that sends something now and then is never silent. Default: nothing does. */
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -72,7 +76,11 @@ export async function openSession(
       ...(options.tlsCaFile === null ? {} : { ca: await readAuthorities(options.tlsCaFile) }),
     },
   });
+  const { signal } = options;
+  const cut = () => connection.abort(new Error(TOO_LONG));
+  signal?.addEventListener('abort', cut, { once: true });
   try {
+    if (signal?.aborted === true) throw new SessionError(TOO_LONG);
     await connection.run<void>((done) => connection.library.connect(done));
     connection.setSocketTimeout(options.commandTimeoutMs);
     onConnected(connection.socket);
@@ -80,6 +88,8 @@ export async function openSession(
   } catch (error) {
     connection.destroy();
     throw toSessionError(error, options);
+  } finally {
+    signal?.removeEventListener('abort', cut);
   }
   return createSession(connection, options);
 }

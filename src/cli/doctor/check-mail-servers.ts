@@ -14,8 +14,10 @@ export function checkMailServers(config: Config, data: PatientData, logger: Logg
     {
       area: 'mail servers' as const,
       name: `the mail server that account ${account.id} sends by`,
-      run: () =>
-        withTokens(account, data, logger, (tokens) => examineSmtp(account, config, tokens, OF_CONFIGURATION)),
+      run: (signal: AbortSignal) =>
+        withTokens(account, data, logger, (tokens) =>
+          examineSmtp(account, config, tokens, OF_CONFIGURATION, signal),
+        ),
     },
     {
       area: 'mail servers' as const,
