@@ -95,3 +95,15 @@ it('makes what follows from accounts anew after a change alone', async () => {
   await change([]);
   expect([count(), made]).toEqual([1, 2]);
 });
+
+it('does without an account whose row can not be read at all, and keeps all others', async () => {
+  const { registry, change } = await open([row('sales')]);
+  const unreadable = row('broken', {}, OTHER);
+  await change([
+    { ...unreadable, open: { ...unreadable.open, from: 'nobody <' } },
+    row('sales'),
+    row('help'),
+  ]);
+  expect([...registry.accounts.keys()]).toEqual(['default', 'sales', 'help']);
+  expect(registry.known.get('broken')?.problem).toContain('SECRETS_KEY');
+});

@@ -21,8 +21,9 @@ import type {
 import type { Account, Logger } from '../app/base/basics.ts';
 import { readAccount, toAccount, type AccountConfig } from '../config/config-accounts.ts';
 import { ConfigError } from '../config/config-error.ts';
+import { readFrom } from '../config/config-values.ts';
 import type { Config } from '../config/config.ts';
-import { formatAddress } from '../core/address/address.ts';
+import { formatAddress, type Address } from '../core/address/address.ts';
 import { ServiceError } from '../core/errors.ts';
 import { createAccountSealer } from './account-sealer.ts';
 import { readImapUrl } from './create-mailbox-source.ts';
@@ -180,11 +181,13 @@ export class AccountRegistry implements AccountDirectory {
       if (problem !== null && this.#known.get(id)?.problem !== problem)
         this.#logger.error({ accountId: id, problem }, 'an account can not be used');
     }
+    // Before anything is replaced: a failure must not leave a part of the accounts.
+    const accounts = all.map((account) => [account, this.#toAccount(account)] as const);
     this.#known.clear();
     this.#accounts.clear();
-    for (const account of all) {
-      this.#known.set(account.id, account);
-      this.#accounts.set(account.id, this.#toAccount(account));
+    for (const [known, account] of accounts) {
+      this.#known.set(known.id, known);
+      if (account !== null) this.#accounts.set(known.id, account);
     }
     this.#texts = new Map([...this.#texts].filter(([id]) => this.#known.has(id)));
     this.#changes += 1;
@@ -232,16 +235,25 @@ export class AccountRegistry implements AccountDirectory {
     return account;
   }
 
-  #toAccount({ id, config, open, pausedAt, problem }: KnownAccount): Account {
+  /** null: not even its address can be read. */
+  #toAccount({ id, config, open, pausedAt, problem }: KnownAccount): Account | null {
     const hasListener = this.#config.lmtpListen !== null || this.#config.smtpListen !== null;
     const halt = problem !== null ? 'unavailable' : pausedAt !== null ? 'paused' : null;
     if (config !== null) return { ...toAccount(config, hasListener), ...(halt === null ? {} : { halt }) };
-    const from = readAccount(id, { from: open.from }, PLAIN).from;
+    const from = readAddress(open.from);
+    if (from === null) return null;
     return { id, from, receives: hasListener || open.imap_server !== null, halt: 'unavailable' };
   }
 }
 
-const PLAIN = { nameOf: () => 'from', expand: (text: string) => text, cwd: null };
+function readAddress(from: string): Address | null {
+  try {
+    return readFrom('from', from);
+  } catch (error) {
+    if (error instanceof ConfigError) return null;
+    throw error;
+  }
+}
 
 function refuseFile(place: string, read: () => { readonly tlsCaFile: string | null }): void {
   let file: string | null;
