@@ -4,7 +4,13 @@ import type { NewAccount, StoredAccount } from './account-ports.ts';
 import { splitFields } from './account-fields.ts';
 
 const KEY_ID = Buffer.alloc(16, 1);
-const { open, secrets } = splitFields({ from: 'sales@example.com', rate_per_day: 5 });
+const OAUTH2 = { provider: 'google', client_id: 'crm', refresh_token: 'secret' };
+const { open, secrets } = splitFields({
+  from: 'sales@example.com',
+  rate_per_day: 5,
+  smtp_url: 'smtps://sales@smtp.example.com',
+  oauth2: OAUTH2,
+});
 const STORED: StoredAccount = {
   id: 'sales',
   open,
@@ -56,4 +62,17 @@ it('does not undo the change that leads to the version of a request', async () =
     code: 'account_changed',
   });
   expect(changes).toEqual([]);
+});
+
+it('gives the tokens of OAuth2 to no other server than the one that they were given for', async () => {
+  const { accounts, changes } = managed();
+  const elsewhere = { smtp_url: 'smtps://sales@smtp.elsewhere.test' };
+  await expect(accounts.change('sales', 1, elsewhere)).rejects.toMatchObject({ code: 'invalid_account' });
+  await expect(
+    accounts.change('sales', 1, { imap_url: 'imaps://sales@imap.elsewhere.test' }),
+  ).rejects.toMatchObject({ code: 'invalid_account' });
+  expect(changes).toEqual([]);
+  await accounts.change('sales', 1, { smtp_url: 'smtp://sales@smtp.example.com:587' });
+  await accounts.change('sales', 1, { ...elsewhere, oauth2: OAUTH2 });
+  expect(changes).toHaveLength(2);
 });

@@ -28,6 +28,18 @@ export interface ManageAccountsPorts {
 
 export type ManagedAccounts = ReturnType<typeof createManagedAccounts>;
 
+/** The owner of a mailbox gave access to it to certain servers: no other one gets its tokens unless they are given again. Throws `invalid_account`. */
+function requireSameServers(old: AccountSecrets, next: AccountSecrets): void {
+  const hostsOf = ({ smtp_url: smtp, imap_url: imap }: AccountSecrets) =>
+    [smtp, imap].flatMap((url) => (url === null ? [] : [new URL(url).hostname]));
+  const known = hostsOf(old);
+  if (old.oauth2 === null || hostsOf(next).every((host) => known.includes(host))) return;
+  throw new ServiceError('invalid_account', {
+    values: { field: 'oauth2' },
+    details: 'must be given again with another server, which would get its tokens',
+  });
+}
+
 /** All throw `database_unavailable`; those of an existing account throw `account_not_found`, and `account_declared` for one of the configuration. */
 export function createManagedAccounts({ store, sealer, directory, examine, isUsed }: ManageAccountsPorts) {
   /** What was stored is followed here before the answer; a failure is made up for by the watch. */
@@ -92,9 +104,11 @@ export function createManagedAccounts({ store, sealer, directory, examine, isUse
       const old = joinFields(before.open, secrets);
       const fields = { ...old, ...change };
       directory.check(id, fields);
+      const next = splitFields(fields).secrets;
+      if (change['oauth2'] === undefined) requireSameServers(secrets, next);
       if (isDeepStrictEqual(splitFields(fields), splitFields(old))) return;
       const account = await toSealed(id, fields);
-      const isOther = !isSameMailbox(secrets.imap_url, splitFields(fields).secrets.imap_url);
+      const isOther = !isSameMailbox(secrets.imap_url, next.imap_url);
       found(await followed(store.change(account, version, keyIds, isOther)));
     },
 

@@ -34,7 +34,7 @@ export function createAccountStore(
 
     create: (account, keyIds) =>
       inTransaction(pool, async (client) => {
-        await run(client, NEXT_VERSION);
+        await nextVersion(client);
         await requireCommonKey(client, account, keyIds);
         if ((await read(client, account.id)) !== null)
           throw new ServiceError('account_exists', { values: { value: account.id } });
@@ -49,7 +49,7 @@ export function createAccountStore(
 
     change: (account, version, keyIds, hasOtherMailboxes) =>
       inTransaction(pool, async (client) => {
-        await run(client, NEXT_VERSION);
+        await nextVersion(client);
         await requireCommonKey(client, account, keyIds);
         const known = await read(client, account.id);
         if (known === null) return null;
@@ -61,14 +61,14 @@ export function createAccountStore(
 
     setPaused: (id, isPaused) =>
       inTransaction(pool, async (client) => {
-        await run(client, NEXT_VERSION);
+        await nextVersion(client);
         await run(client, isPaused ? PAUSE : RESUME, { id });
         return read(client, id);
       }),
 
     delete: (id, version) =>
       inTransaction(pool, async (client) => {
-        await run(client, NEXT_VERSION);
+        await nextVersion(client);
         const known = await read(client, id);
         if (known === null) return null;
         if (version !== null) requireVersion(known, version);
@@ -81,7 +81,7 @@ export function createAccountStore(
 
     sealAgain: (keyId, again) =>
       inTransaction(pool, async (client) => {
-        await run(client, NEXT_VERSION);
+        await nextVersion(client);
         const others = (await run(client, LIST)).map(toStored).filter((one) => !one.keyId.equals(keyId));
         for (const account of others) {
           const secrets = again(account);
@@ -91,6 +91,11 @@ export function createAccountStore(
         return others.length;
       }),
   };
+}
+
+/** Locks out every other change until the commit. */
+async function nextVersion(client: Executor): Promise<void> {
+  if ((await run(client, NEXT_VERSION)).length === 0) throw new Error('account_clock has no row');
 }
 
 const toValues = ({ id, open, sealed, keyId }: NewAccount) => ({
@@ -139,7 +144,10 @@ const COLUMNS = 'id, settings, sealed, key_id, version, paused_at, created_at, u
 
 const READ_VERSION = statement('read-account-version', 'select version from account_clock');
 
-const NEXT_VERSION = statement('next-account-version', 'update account_clock set version = version + 1');
+const NEXT_VERSION = statement(
+  'next-account-version',
+  'update account_clock set version = version + 1 returning version',
+);
 
 const LIST = statement('list-accounts', `select ${COLUMNS} from accounts order by created_at, id`);
 

@@ -64,7 +64,9 @@ declare module '../db/statement.ts' {
     };
     'next-account-version': {
       values: object;
-      row: object;
+      row: {
+        version: string;
+      };
     };
     'oauth2-lease': {
       values: {
