@@ -26,10 +26,13 @@ async function open(rows: StoredAccount[]) {
   const registry = new AccountRegistry(loadConfig({ MAIL_FROM: 'info@example.com' }, '/'), logger);
   let version = 0;
   const store = { readVersion: async () => version, list: async () => rows } as unknown as AccountStore;
+  const keys = [SEAL];
+  const file = [SEAL];
   const sealer = {
-    keyIds: () => [SEAL.keyId],
-    reread: async () => undefined,
-    open: (id: string, sealed: Buffer) => SEAL.open(sealed, id),
+    keyIds: () => keys.map(({ keyId }) => keyId),
+    reread: async () => void keys.splice(0, keys.length, ...file),
+    open: (id: string, sealed: Buffer) =>
+      keys.map((one) => one.open(sealed, id)).find((text) => text !== null) ?? null,
   } as unknown as AccountSealer;
   await registry.openStored(store, sealer);
   const change = async (next: StoredAccount[]) => {
@@ -37,7 +40,7 @@ async function open(rows: StoredAccount[]) {
     version += 1;
     await registry.refresh();
   };
-  return { registry, lines, change };
+  return { registry, lines, change, file };
 }
 
 it('has declared accounts first, and the same map for ever', async () => {
@@ -80,6 +83,15 @@ it('does not use what it can not open, or an account whose row was given to anot
   await change([row('sales', {}, OTHER), row('moved')]);
   expect(lines).toHaveLength(logged);
   expect(registry.accounts.get('moved')?.halt).toBeUndefined();
+});
+
+it('uses an account again when its key is in the file again', async () => {
+  const { registry, file } = await open([row('sales', {}, OTHER)]);
+  await registry.refresh();
+  expect(registry.accounts.get('sales')?.halt).toBe('unavailable');
+  file.push(OTHER);
+  await registry.refresh();
+  expect(registry.accounts.get('sales')?.halt).toBeUndefined();
 });
 
 it('makes what follows from accounts anew after a change alone', async () => {

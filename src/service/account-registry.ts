@@ -45,6 +45,8 @@ export class AccountRegistry implements AccountDirectory {
   readonly #followers: (() => void)[] = [];
   #stored: { readonly store: AccountStore; readonly sealer: AccountSealer } | null = null;
   #version = -1;
+  /** An account is sealed with a key that this process does not have. */
+  #isLocked = false;
   #reading: Promise<void> | null = null;
   /** The opened settings of each stored account, as text: the same settings keep the same `AccountConfig`. */
   #texts = new Map<string, string>();
@@ -147,12 +149,23 @@ export class AccountRegistry implements AccountDirectory {
     const { store, sealer } = this.#stored;
     // Before the rows: a change in between is found the next time.
     const version = await store.readVersion();
-    if (version === this.#version) return;
+    if (version === this.#version && !(await this.#hasNewKeys(sealer))) return;
     const rows = await store.list();
-    const ids = sealer.keyIds();
-    if (rows.some(({ keyId }) => !ids.some((id) => id.equals(keyId)))) await sealer.reread();
+    this.#isLocked = isLocked(rows, sealer);
+    if (this.#isLocked) {
+      await sealer.reread();
+      this.#isLocked = isLocked(rows, sealer);
+    }
     this.#replace(rows.map((row) => this.#toKnown(row, sealer)));
     this.#version = version;
+  }
+
+  /** A key file that was lost, or not there yet, may have come (back). */
+  async #hasNewKeys(sealer: AccountSealer): Promise<boolean> {
+    if (!this.#isLocked) return false;
+    const before = namesOf(sealer);
+    await sealer.reread();
+    return namesOf(sealer) !== before;
   }
 
   #replace(stored: readonly KnownAccount[]): void {
@@ -253,6 +266,17 @@ function readAddress(from: string): Address | null {
     if (error instanceof ConfigError) return null;
     throw error;
   }
+}
+
+const namesOf = (sealer: AccountSealer): string =>
+  sealer
+    .keyIds()
+    .map((id) => id.toString('hex'))
+    .join();
+
+function isLocked(rows: readonly StoredAccount[], sealer: AccountSealer): boolean {
+  const ids = sealer.keyIds();
+  return rows.some(({ keyId }) => !ids.some((id) => id.equals(keyId)));
 }
 
 function refuseFile(place: string, read: () => { readonly tlsCaFile: string | null }): void {

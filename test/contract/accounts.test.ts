@@ -356,11 +356,18 @@ describe('a deleted account', () => {
   it('is used no more, and its mail stays; its id is free only for who adopts that mail', async () => {
     await create('leaves');
     const { json } = await send(one, 'leaves', 'Stays');
+    await query(
+      database.connectionString,
+      `insert into oauth2_tokens (account_id, key_id, sealed) values ('leaves', decode(repeat('00', 16), 'hex'), 'x')`,
+    );
     expect(
       codeOf(await ask(one, 'DELETE', '/api/accounts/leaves', undefined, { 'If-Match': '"9"' })),
     ).toEqual([412, 'account_changed']);
     const gone = await ask(one, 'DELETE', '/api/accounts/leaves', undefined, { 'If-Match': '"1"' });
     expect([gone.status, gone.json['id']]).toEqual([200, 'leaves']);
+    expect(
+      await query(database.connectionString, `select from oauth2_tokens where account_id = 'leaves'`),
+    ).toEqual([]);
     expect(codeOf(await read('leaves'))).toEqual([404, 'account_not_found']);
     expect(codeOf(await send(one, 'leaves', 'Refused'))).toEqual([400, 'unknown_account']);
     await waitUntil(

@@ -13,7 +13,8 @@ import { toStorableJson } from '../../../core/storable-text.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 import { inTransaction } from '../db/transaction.ts';
 
-/** @param forgetMailboxes how far the mailboxes of the account were read, in the transaction that gives it other ones */
+/** @param forgetMailboxes how far the mailboxes of the account were read, in the transaction that gives it other ones */ import { forgetTokens } from './oauth2-tokens.ts';
+
 export function createAccountStore(
   pool: Pool,
   forgetMailboxes: (executor: Executor, accountId: string) => Promise<void>,
@@ -75,6 +76,7 @@ export function createAccountStore(
         const [waiting] = await run(client, COUNT_SENDS, { id });
         const sends = waiting?.sends ?? 0;
         if (sends > 0) throw new ServiceError('account_has_sends', { values: { value: id, count: sends } });
+        await forgetTokens(client, id);
         await run(client, DELETE, { id });
         return known;
       }),

@@ -2,7 +2,7 @@
 import type { Pool } from 'pg';
 import type { KeptTokens, TokenStore } from '../../../app/accounts/token-ports.ts';
 import { fromNow } from '../db/from-now.ts';
-import { run, statement, type RowOf } from '../db/statement.ts';
+import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 
 export function createTokenStore(pool: Pool): TokenStore {
   const toKept = ([row]: RowOf<typeof LOAD>[]): KeptTokens | null =>
@@ -23,6 +23,13 @@ export function createTokenStore(pool: Pool): TokenStore {
     },
   };
 }
+
+/** Forgets the tokens of an account that is deleted. */
+export async function forgetTokens(executor: Executor, accountId: string): Promise<void> {
+  await run(executor, FORGET, { accountId });
+}
+
+const FORGET = statement('oauth2-forget', 'delete from oauth2_tokens where account_id = $accountId');
 
 const AGE_MS = '(extract(epoch from now() - updated_at) * 1000)::float8 as age_ms';
 

@@ -68,6 +68,12 @@ declare module '../db/statement.ts' {
         version: string;
       };
     };
+    'oauth2-forget': {
+      values: {
+        accountId: string | null;
+      };
+      row: object;
+    };
     'oauth2-lease': {
       values: {
         accountId: string | null;
