@@ -101,6 +101,16 @@ export async function openParts(
     signal?.throwIfAborted();
     logger.warn({ err }, 'the clock of this process could not be compared with that of the database');
   });
+  const dueWork = createDueWork(
+    storage.pool,
+    registry.derived(() => ({
+      sending: registry.working.map(({ id }) => id),
+      keepingCopies: registry.keepingCopies,
+      reading: registry.working.flatMap(({ id, imap }) => (imap === null ? [] : [id])),
+    })),
+  );
+  const watch = new WorkWatch(dueWork, { pollMs: config.workPollMs, logger });
+  watch.on('accounts', accountWatch.wake);
   return {
     ...storage,
     config,
@@ -116,19 +126,6 @@ export async function openParts(
     mailboxSource,
     reader,
     unreadable: new UnreadableMail(),
-    watch: new WorkWatch(
-      createDueWork(
-        storage.pool,
-        registry.derived(() => ({
-          sending: registry.working.map(({ id }) => id),
-          keepingCopies: registry.keepingCopies,
-          reading: registry.working.flatMap(({ id, imap }) => (imap === null ? [] : [id])),
-        })),
-      ),
-      {
-        pollMs: config.workPollMs,
-        logger,
-      },
-    ),
+    watch,
   };
 }

@@ -19,6 +19,7 @@ const NOTHING: DueNow = {
   webhookVersion: 0,
   feedPosition: null,
   suppressionVersion: 0,
+  accountVersion: 0,
 };
 const KINDS = [
   'sends',
@@ -29,6 +30,7 @@ const KINDS = [
   'mailboxes',
   'suppressions',
   'webhooks',
+  'accounts',
 ] as const;
 
 /** A watch whose clock and database a test moves. */
@@ -62,6 +64,7 @@ it('looks every two seconds while nothing happens, and wakes no loop but those w
   expect(woken).toEqual([
     { kind: 'suppressions', at: 0 },
     { kind: 'webhooks', at: 0 },
+    { kind: 'accounts', at: 0 },
   ]);
 });
 
@@ -72,6 +75,7 @@ it.each([
   ['copies', { copies: true }],
   ['mailboxes', { mailboxes: true }],
   ['suppressions', { suppressionVersion: 7 }],
+  ['accounts', { accountVersion: 7 }],
   ['sends', { sendInMs: -3 }],
 ] as const)(
   'wakes the loop of %s for what another process left, and that loop alone',

@@ -23,7 +23,8 @@ export type WorkKind =
   | 'sentCopies'
   | 'mailboxes'
   | 'suppressions'
-  | 'webhooks';
+  | 'webhooks'
+  | 'accounts';
 
 export interface WorkWatchOptions {
   /** The maximum between two looks, in ms: work that other processes left is found within that time. */
@@ -50,6 +51,7 @@ export class WorkWatch implements Loop {
   #isStopped = false;
   #suppressionVersion = -1;
   #webhookVersion = -1;
+  #accountVersion = -1;
   #feedPosition: number | null = null;
   /** The last look failed: work that appeared meanwhile is unknown. */
   #isBlind = false;
@@ -113,7 +115,9 @@ export class WorkWatch implements Loop {
   #wakeFor(due: DueNow): boolean {
     const { sendInMs, search, customers, reports, copies, erasures, deletedFiles, sentCopies, mailboxes } =
       due;
-    const { suppressionVersion, webhookVersion, feedPosition } = due;
+    const { suppressionVersion, webhookVersion, feedPosition, accountVersion } = due;
+    const accounts = accountVersion !== this.#accountVersion;
+    this.#accountVersion = accountVersion;
     const suppressions = suppressionVersion !== this.#suppressionVersion;
     this.#suppressionVersion = suppressionVersion;
     // Includes events that another process put into the feed.
@@ -128,7 +132,7 @@ export class WorkWatch implements Loop {
       this.#cancelSend = this.#timers.after(Math.ceil(sendInMs), () => this.#wakes.get('sends')?.());
     }
     const ofRows = { search, customers, reports, copies, erasures, deletedFiles, sentCopies, mailboxes };
-    const found = { ...ofRows, sends, suppressions, webhooks };
+    const found = { ...ofRows, sends, suppressions, webhooks, accounts };
     const kinds = [...this.#wakes.keys()].filter((kind) => found[kind]);
     for (const kind of this.#isBlind ? this.#wakes.keys() : kinds) this.#wakes.get(kind)?.();
     this.#isBlind = false;

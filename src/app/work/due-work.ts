@@ -26,6 +26,8 @@ export interface DueNow {
   readonly mailboxes: boolean;
   /** A webhook that no process delivers to. */
   readonly webhooks: boolean;
+  /** Another number with every change of an account. */
+  readonly accountVersion: number;
   /** Grows with every change of a webhook. */
   readonly webhookVersion: number;
   /** The end of the feed; null when there is no webhook to deliver to. */

@@ -49,6 +49,7 @@ export function createDueWork(pool: Pool, accounts: () => DueWorkAccounts): DueW
         sentCopies,
         mailboxes,
         webhooks,
+        accountVersion: Number(row.account_version),
         webhookVersion: Number(row.webhook_version),
         feedPosition: row.feed_position === null ? null : Number(row.feed_position),
         suppressionVersion: Number(row.suppression_version),
@@ -84,6 +85,7 @@ const DUE_WORK = statement(
       select w.id from webhooks w join webhook_positions p on p.webhook_id = w.id
       where w.paused_at is null and p.lease_until < now() limit 1
     ) is not null as webhooks,
+    (select version from account_clock) as account_version,
     (select version from webhook_clock) as webhook_version,
     (select position from event_clock where exists (select from webhooks where paused_at is null)) as feed_position,
     clock.version as suppression_version
@@ -98,5 +100,6 @@ const DUE_WORK = statement(
   sent_copies: boolean;
   mailboxes: boolean;
   webhooks: boolean;
+  account_version: string;
   webhook_version: string;
 }>();

@@ -20,6 +20,7 @@ declare module '../db/statement.ts' {
         sent_copies: boolean | null;
         mailboxes: boolean | null;
         webhooks: boolean | null;
+        account_version: string | null;
         webhook_version: string | null;
         feed_position: string | null;
         suppression_version: string;
