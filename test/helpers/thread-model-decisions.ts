@@ -78,12 +78,7 @@ export function createModelDecisions(state: ModelState): (decision: ModelDecisio
   }
 
   const decided = (threads: ReadonlySet<string>) =>
-    state.within(threads).map((email) => ({
-      ...email,
-      threadId: threadOf(email.id),
-      messageIds: email.messageIds.flatMap((name) => state.nodesOf(email, name)),
-      links: email.links.flatMap((name) => state.nodesOf(email, name)),
-    }));
+    state.within(threads).map((email) => ({ ...email, threadId: threadOf(email.id) }));
 
   function carryOver(
     ids: readonly string[],

@@ -28,14 +28,7 @@ export interface ThreadChanges {
 /** The database at one moment. Pages have at most some thousand entries. */
 export interface ThreadSnapshot {
   messageIds(): AsyncIterable<
-    readonly {
-      readonly accountId: string;
-      /** Or a meeting point. */
-      readonly messageId: string;
-      readonly threadId: string;
-      /** Of a meeting point: its Message-ID. */
-      readonly waitsFor: string | null;
-    }[]
+    readonly { readonly accountId: string; readonly messageId: string; readonly threadId: string }[]
   >;
   /** In the order of their identifiers. */
   emails(): AsyncIterable<readonly ScannedEmail[]>;
@@ -107,8 +100,7 @@ async function scan(
   const scan = new ThreadScan();
   for await (const page of snapshot.messageIds()) {
     if (signal.aborted) return [];
-    for (const { accountId, messageId, threadId, waitsFor } of page)
-      scan.addMessageId(accountId, messageId, threadId, waitsFor);
+    for (const { accountId, messageId, threadId } of page) scan.addMessageId(accountId, messageId, threadId);
   }
   for await (const page of snapshot.emails()) {
     if (signal.aborted) return [];

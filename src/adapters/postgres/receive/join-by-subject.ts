@@ -6,8 +6,7 @@
 import type { InboundRecord } from '../../../app/receive/inbound-ports.ts';
 import type { Address } from '../../../core/address/address.ts';
 import { readBaseSubject } from '../../../core/message/base-subject.ts';
-import { isTelling, type MessageId } from '../../../core/message/message-id.ts';
-import { meets } from '../../../core/thread/meeting-points.ts';
+import type { MessageId } from '../../../core/message/message-id.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 import { BeginAgain } from '../db/transaction.ts';
 import { toView } from '../emails/received-values.ts';
@@ -24,16 +23,12 @@ export interface SubjectLinks {
 interface WaitingReply {
   readonly id: string;
   readonly messageId: MessageId;
-  /** See meetingKeysOf. */
-  readonly meetingKeys: readonly string[];
 }
 
 type Subject = NonNullable<InboundRecord['bySubject']>;
 
 const NONE: SubjectLinks = { answered: null, waiting: [] };
 
-/** The nearest emails among which a reply finds the one that it answers. */
-const MAX_ANSWERED = 20;
 /** Most waiting replies that one email finds. */
 const MAX_WAITING = 20;
 
@@ -94,28 +89,17 @@ function isWithoutReferences({ inReplyTo, references, links }: InboundRecord): b
 /** The nearest email before this one that is from or to one of the counterparties. */
 async function findAnswered(
   executor: Executor,
-  { accountId, date, meetingKeys }: InboundRecord,
+  { accountId, date }: InboundRecord,
   { key, windowDays }: Subject,
   counterparties: readonly string[],
 ): Promise<MessageId | null> {
-  const limit = MAX_ANSWERED;
-  const rows = await run(executor, FIND_ANSWERED, {
-    accountId,
-    key,
-    date,
-    windowDays,
-    counterparties,
-    limit,
-  });
-  const found = rows.find(
-    (row) => row.is_send || isTelling(row.message_id) || meets(meetingKeys, row.meeting_keys),
-  );
-  return found === undefined ? null : toMessageId(found.message_id);
+  const [row] = await run(executor, FIND_ANSWERED, { accountId, key, date, windowDays, counterparties });
+  return row === undefined ? null : toMessageId(row.message_id);
 }
 
 const FIND_ANSWERED = statement(
   'find-answered-by-subject',
-  `select e.message_id, e.meeting_keys, e.identity_key is null as is_send
+  `select e.message_id
   from emails e
   where e.account_id = $accountId and e.subject_key = $key
     and e.date <= $date and e.date >= $date::timestamptz - make_interval(days => $windowDays::int)
@@ -125,13 +109,13 @@ const FIND_ANSWERED = statement(
         where lower(a ->> 'address') = any($counterparties::text[])
       )
     )
-  order by e.date desc, e.id desc limit $limit`,
-).narrow<{ is_send: boolean }>();
+  order by e.date desc, e.id desc limit 1`,
+);
 
 /** Earlier replies without references that joined nothing; from now on they answer this email. */
 async function takeWaiting(
   executor: Executor,
-  { accountId, date, identity, meetingKeys }: InboundRecord,
+  { accountId, date, identity }: InboundRecord,
   { key, windowDays }: Subject,
   people: readonly string[],
   apart: ReadonlySet<string>,
@@ -145,21 +129,12 @@ async function takeWaiting(
     people,
     limit: MAX_WAITING,
   });
-  const replies = found.filter(
-    (row) =>
-      readBaseSubject(row.subject).isReply &&
-      !apart.has(row.id) &&
-      (isTelling(identity.messageId) || meets(meetingKeys, row.meeting_keys)),
-  );
+  const replies = found.filter(({ id, subject }) => readBaseSubject(subject).isReply && !apart.has(id));
   await setReasons(
     executor,
     replies.map(({ id }) => ({ id, rule: 'subject', messageId: identity.messageId })),
   );
-  return replies.map((row) => ({
-    id: row.id,
-    messageId: toMessageId(row.message_id),
-    meetingKeys: row.meeting_keys,
-  }));
+  return replies.map((row) => ({ id: row.id, messageId: toMessageId(row.message_id) }));
 }
 
 /**
@@ -180,7 +155,7 @@ export function requireTogether(
 
 const FIND_WAITING = statement(
   'find-waiting-by-subject',
-  `select e.id, e.message_id, e.subject, e.meeting_keys
+  `select e.id, e.message_id, e.subject
   from emails e
   where e.account_id = $accountId and e.subject_key = $key
     and e.date >= $date and e.date <= $date::timestamptz + make_interval(days => $windowDays::int)

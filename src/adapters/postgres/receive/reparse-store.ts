@@ -11,7 +11,8 @@ import { findRecorded } from '../emails/find-recorded.ts';
 import { toStoredAttachment } from '../emails/attachment-rows.ts';
 import { lockThreadOf } from '../emails/thread-rows.ts';
 import { compareReading, forgetReading, writeReading, type Rereading } from '../emails/write-emails.ts';
-import { linkThread, readTies } from '../threads/link-thread.ts';
+import { linkThread } from '../threads/link-thread.ts';
+import { ownersOf } from '../threads/message-ids.ts';
 import { moveEmails, setReasons, type EmailReason } from '../threads/place-emails.ts';
 import { addReport } from '../send/report-rows.ts';
 import { toContent } from './insert-received.ts';
@@ -138,7 +139,6 @@ const LINKING: ReadonlySet<string> = new Set([
   'in_reply_to',
   'reference_ids',
   'bounced_message_id',
-  'meeting_keys',
 ]);
 
 /** Changes of these fields, and of links, may show another writer. */
@@ -167,21 +167,22 @@ async function link(
   exclusive: boolean,
 ): Promise<NewPlace | null> {
   const named = links.filter(({ rule }) => rule !== 'message_id');
-  const tied = {
-    id,
-    messageIds: ownIdsOf({ identity, otherMessageId }),
-    links: named.map(({ messageId }) => messageId),
-    meetingKeys: before.meeting_keys,
-    isSend: false,
-    date,
-    anchorId: null,
-  };
-  const { byId } = await readTies(executor, { accountId, email: tied });
-  const { rule, matchedMessageId } = placeInbound(named, byId);
+  const owners = await ownersOf(
+    executor,
+    accountId,
+    named.map(({ messageId }) => messageId),
+  );
+  const { rule, matchedMessageId } = placeInbound(named, owners);
   const { threadId } = await linkThread(executor, {
     accountId,
     threadId: before.thread_id,
-    email: tied,
+    email: {
+      id,
+      messageIds: ownIdsOf({ identity, otherMessageId }),
+      links: named.map(({ messageId }) => messageId),
+      date,
+      anchorId: null,
+    },
     customer: null,
     mayMerge: !before.is_decided,
     exclusive,

@@ -183,7 +183,6 @@ declare module '../db/statement.ts' {
     'find-anchor': {
       values: {
         threadId: string | null;
-        copies: readonly (string | null)[] | null;
         answered: string | null;
         accountId: string | null;
       };
@@ -213,7 +212,6 @@ declare module '../db/statement.ts' {
       };
       row: {
         id: string;
-        thread_id: string;
         paths: string[] | null;
       };
     };
@@ -505,7 +503,6 @@ declare module '../db/statement.ts' {
         threadId: string | null;
         accountId: string | null;
         defaultAccountId: string | null;
-        point: string | null;
         answeredEmailId: string | null;
       };
       row: {
@@ -776,14 +773,6 @@ declare module '../db/statement.ts' {
       values: {
         messageId: string | null;
         emailId: string | null;
-      };
-      row: {
-        id: string;
-      };
-    };
-    'threads-with-emails': {
-      values: {
-        threadIds: readonly (string | null)[] | null;
       };
       row: {
         id: string;

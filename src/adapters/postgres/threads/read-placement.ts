@@ -6,15 +6,13 @@ import type {
   PlacementFact,
   PlacementStore,
 } from '../../../app/threads/placement-facts.ts';
-import type { MessageId } from '../../../core/message/message-id.ts';
 import { chainBetween, type Tie } from '../../../core/thread/link-chain.ts';
-import { idOfPoint } from '../../../core/thread/meeting-points.ts';
 import { resolveEmails } from '../emails/email-aliases.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { toMessageId } from '../emails/message-id-column.ts';
-import { threadOfLink } from './message-ids.ts';
+import { isKnownAs } from './message-ids.ts';
 import { refusedOf } from './refused-merges.ts';
-import { namesOf, readThreadGraph, type StoredEmail, type ThreadGraph } from './thread-graph.ts';
+import { namesOf, readThreadGraph, type ThreadGraph } from './thread-graph.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 
 /** Emails of a thread among which a chain is looked for: some tens of milliseconds. */
@@ -58,19 +56,13 @@ function chainOf(graph: ThreadGraph, emailId: string): readonly Tie[] | null {
   const { written } = namesOf(graph);
   // Labels that also occur in other threads tie nothing here. The email beside which a send was put is stored if its sender named the
   // thread; for other sends, the email that they answer shows it.
-  const nodesOf = (email: StoredEmail, messageId: string) => graph.nodesOf(messageId, email).map(written);
   const emails = graph.emails.map((email) => ({
     ...email,
     messageIds: email.messageIds.map(written),
-    namedLinks: email.namedLinks.flatMap(({ rule, messageId }) =>
-      nodesOf(email, messageId).map((name) => ({ rule, messageId: name as MessageId })),
-    ),
     anchorId: email.rule === 'thread_id' ? email.anchorId : null,
   }));
   const labels = new Map([...graph.messageIds].map(([id, label]) => [written(id), label]));
-  const chain = first === undefined ? null : chainBetween(emails, labels, emailId, first.id);
-  const idOf = ({ messageId }: Tie) => (messageId === null ? null : idOfPoint(messageId));
-  return chain === null ? null : chain.map((tie) => ({ ...tie, messageId: idOf(tie) }));
+  return first === undefined ? null : chainBetween(emails, labels, emailId, first.id);
 }
 
 const toPlaced = (row: RowOf<typeof READ_BEARERS>): PlacedEmail => ({
@@ -94,9 +86,8 @@ async function readFirstNamer(
   graph: ThreadGraph,
   messageId: string,
 ): Promise<PlacedEmail | null> {
-  const namer = graph.emails.find(({ namedLinks }) =>
-    namedLinks.some((link) => link.messageId === messageId),
-  );
+  const known = namesOf(graph).known(messageId);
+  const namer = graph.emails.find(({ links }) => links.includes(known));
   if (namer === undefined) return null;
   const rows = await run(trx, READ_NAMER, { id: namer.id });
   return rows[0] === undefined ? null : toPlaced(rows[0]);
@@ -127,7 +118,10 @@ async function readDecisions(
 const READ_PLACEMENT = statement(
   'read-placement',
   `select e.message_id, e.account_id, e.thread_id, e.placement_rule as rule, e.placement_message_id as matched,
-      ${threadOfLink('e', 'e.placement_message_id', 'there')} as matched_thread,
+      (
+        select m.thread_id from (select e.placement_message_id as message_id) n
+        join thread_message_ids m on m.account_id = e.account_id and ${isKnownAs('m', 'n')}
+      ) as matched_thread,
       (select count(*) from emails t where t.thread_id = e.thread_id) as email_count
     from emails e where e.id = $emailId`,
 ).narrow<{ email_count: string }>();

@@ -117,6 +117,16 @@ declare module '../db/statement.ts' {
         decided_at: Date;
       };
     };
+    'deleted-ids-of-graph': {
+      values: {
+        messageIds: readonly (string | null)[] | null;
+        accountId: string | null;
+      };
+      row: {
+        message_id: string | null;
+        standing: string;
+      };
+    };
     'emails-of-decision': {
       values: {
         ids: readonly (string | null)[] | null;
@@ -145,8 +155,6 @@ declare module '../db/statement.ts' {
         anchor_id: string | null;
         party_id: string | null;
         date: Date;
-        meeting_keys: string[];
-        is_send: boolean | null;
         label: string | null;
       };
     };
@@ -254,29 +262,11 @@ declare module '../db/statement.ts' {
       values: {
         threadId: string | null;
       };
-      row: {
-        account_id: string;
-        waits_for: string | null;
-      };
-    };
-    'forget-points-of-emails': {
-      values: {
-        accountId: string | null;
-        threadIds: readonly (string | null)[] | null;
-        emailIds: readonly (string | null)[] | null;
-      };
       row: object;
     };
     'forget-thread-decisions': {
       values: {
         threadId: string | null;
-      };
-      row: object;
-    };
-    'forget-waited-message-ids': {
-      values: {
-        accountIds: readonly (string | null)[] | null;
-        messageIds: readonly (string | null)[] | null;
       };
       row: object;
     };
@@ -310,13 +300,6 @@ declare module '../db/statement.ts' {
       row: {
         message_id: string;
       };
-    };
-    'hide-waited-message-ids': {
-      values: {
-        deletedIds: readonly (string | null)[] | null;
-        accountId: string | null;
-      };
-      row: object;
     };
     'hold-target-of-alias': {
       values: {
@@ -645,8 +628,7 @@ declare module '../db/statement.ts' {
       };
       row: {
         message_id: string;
-        thread_id: string | null;
-        waits_for: string | null;
+        thread_id: string;
         label: string | null;
       };
     };
@@ -672,26 +654,14 @@ declare module '../db/statement.ts' {
       };
       row: object;
     };
-    'names-of-graph': {
+    'owners-of-message-ids': {
       values: {
         messageIds: readonly (string | null)[] | null;
         accountId: string | null;
       };
       row: {
         message_id: string | null;
-        stored: string;
-      };
-    };
-    'owners-of-message-ids': {
-      values: {
-        names: readonly (string | null)[] | null;
-        accountId: string | null;
-        borne: readonly (string | null)[] | null;
-      };
-      row: {
-        message_id: string | null;
-        thread_id: string | null;
-        is_waiting: boolean | null;
+        thread_id: string;
       };
     };
     'parties-of-threads': {
@@ -858,11 +828,7 @@ declare module '../db/statement.ts' {
         placement_rule: 'thread_id' | 'in_reply_to' | 'references' | 'message_id' | 'bounce' | 'subject' | 'decision' | 'new';
         placement_message_id: string | null;
         ignored_ids: string[];
-        meeting_keys: string[];
-        is_send: boolean | null;
         anchor_message_id: string | null;
-        anchor_keys: string[] | null;
-        is_anchor_send: boolean | null;
       };
     };
     'rethread-message-ids': {
@@ -873,8 +839,7 @@ declare module '../db/statement.ts' {
       row: {
         account_id: string;
         message_id: string;
-        thread_id: string | null;
-        waits_for: string | null;
+        thread_id: string;
       };
     };
     'separate-labels': {
@@ -997,7 +962,7 @@ declare module '../db/statement.ts' {
       row: {
         account_id: string;
         message_id: string;
-        is_new: boolean | null;
+        thread_id: string;
       };
     };
     'tied-message-ids': {
@@ -1010,7 +975,7 @@ declare module '../db/statement.ts' {
       row: {
         bond: number | null;
         account_id: string;
-        thread_id: string | null;
+        thread_id: string;
         message_id: string;
         label: string | null;
         is_apart: boolean | null;
