@@ -132,9 +132,10 @@ async function toSnapshot(client: PoolClient, tables: readonly SnapshotTable[]):
   };
 }
 
+/** `now()` is before the snapshot was taken, so that everything from before that moment is in it. */
 const FACTS = statement(
   'facts-of-snapshot',
-  `select date_trunc('milliseconds', clock_timestamp()) as now, current_setting('server_version') as version,
+  `select date_trunc('milliseconds', now()) as now, current_setting('server_version') as version,
     (select position::text from event_clock) as position,
     (select array_agg(name order by name) from schema_migrations) as migrations`,
 ).narrow<{ now: Date; version: string; position: string; migrations: string[] }>();
