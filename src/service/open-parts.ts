@@ -92,7 +92,7 @@ export async function openParts(
     logger,
     signal,
   });
-  const accountWatch = startAccountWatch(registry, logger);
+  const accountWatch = startAccountWatch(registry, config.workPollMs, logger);
   teardown.push(() => accountWatch.stop());
   const instanceId = await loadOrCreateInstanceId(config.dataDir);
   const guard = createClockGuard(storage.pool, instanceId, logger);

@@ -1,6 +1,9 @@
 /** What managing accounts needs: their rows, and the keys that seal their secrets. */
 import type { AccountFields, OpenSettings } from './account-fields.ts';
 
+/** Every process follows a change of an account within this time, in ms. */
+export const FOLLOWED_WITHIN_MS = 2_000;
+
 export interface SealedSecrets {
   readonly sealed: Buffer;
   /** Identifies the key without revealing it; 16 bytes. */

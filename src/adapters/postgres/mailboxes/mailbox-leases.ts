@@ -1,6 +1,7 @@
 /**
  * The leases of `mailbox_accounts`: the processes that read mailboxes, and the process that has each account. All times are the database's.
  */
+import { FOLLOWED_WITHIN_MS } from '../../../app/accounts/account-ports.ts';
 import { MAX_KEPT_REASON_CHARS } from '../../../app/base/limits.ts';
 import { LeaseLost, type MailboxRecords } from '../../../app/mailboxes/mailbox-record-ports.ts';
 import { fromNow } from '../db/from-now.ts';
@@ -52,11 +53,11 @@ export async function endReading(executor: Executor, accountId: string): Promise
 }
 
 /** Longer than processes need to follow a change of an account, in ms. */
-const FOLLOWED_MS = 3_000;
+const HOLD_MS = 1.5 * FOLLOWED_WITHIN_MS;
 
 /** Takes the account from the process that reads it, for none to take before every process knows its new server. */
 export async function holdBack(executor: Executor, accountId: string): Promise<void> {
-  await run(executor, HOLD_BACK, { accountId, holdMs: FOLLOWED_MS });
+  await run(executor, HOLD_BACK, { accountId, holdMs: HOLD_MS });
 }
 
 /** A server's error message may be long, and contain characters that PostgreSQL can't store in a text. */
