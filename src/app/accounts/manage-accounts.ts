@@ -63,11 +63,18 @@ export function createManagedAccounts({ store, sealer, directory, examine, isUse
     return sealer.keyIds();
   };
 
-  async function toSealed(id: string, fields: AccountFields): Promise<NewAccount> {
+  /** Throws `invalid_account`. */
+  function checked(id: string, fields: AccountFields): ReturnType<typeof splitFields> {
     directory.check(id, fields);
+    return splitFields(fields);
+  }
+
+  async function toSealed(
+    id: string,
+    { open, secrets }: ReturnType<typeof splitFields>,
+  ): Promise<NewAccount> {
     // Before a key is made here that no other process has.
     if (await store.hasOtherKeys(await keyIds())) throw new ServiceError('secrets_key_missing');
-    const { open, secrets } = splitFields(fields);
     return { id, open, ...(await sealer.seal(id, JSON.stringify(secrets))) };
   }
 
@@ -81,7 +88,7 @@ export function createManagedAccounts({ store, sealer, directory, examine, isUse
      */
     async create(id: string, fields: AccountFields, adoptMail: boolean): Promise<void> {
       refuseDeclared(id);
-      const account = await toSealed(id, fields);
+      const account = await toSealed(id, checked(id, fields));
       if ((await store.read(id)) !== null)
         throw new ServiceError('account_exists', { values: { value: id } });
       if (!adoptMail && (await isUsed(id)))
@@ -101,14 +108,11 @@ export function createManagedAccounts({ store, sealer, directory, examine, isUse
       if (text === null) throw new ServiceError('secrets_key_missing');
       // The text was authenticated, so `toSealed` wrote it.
       const secrets = JSON.parse(text) as AccountSecrets;
-      const old = joinFields(before.open, secrets);
-      const fields = { ...old, ...change };
-      directory.check(id, fields);
-      const next = splitFields(fields).secrets;
-      if (change['oauth2'] === undefined) requireSameServers(secrets, next);
-      if (isDeepStrictEqual(splitFields(fields), splitFields(old))) return;
-      const account = await toSealed(id, fields);
-      const isOther = !isSameMailbox(secrets.imap_url, next.imap_url);
+      const next = checked(id, { ...joinFields(before.open, secrets), ...change });
+      if (change['oauth2'] === undefined) requireSameServers(secrets, next.secrets);
+      if (isDeepStrictEqual(next, { open: before.open, secrets })) return;
+      const account = await toSealed(id, next);
+      const isOther = !isSameMailbox(secrets.imap_url, next.secrets.imap_url);
       found(await followed(store.change(account, version, keyIds, isOther)));
     },
 

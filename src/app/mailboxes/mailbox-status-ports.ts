@@ -76,10 +76,10 @@ export interface QuarantineQuery extends AccountFilter {
 }
 
 export interface MailboxStatusStore {
-  /** By account. */
-  readStatus(): Promise<readonly ReadingStatus[]>;
-  /** Accounts with copies that are to be stored, or that failed. */
-  countSentCopies(): Promise<readonly SentCopyCounts[]>;
+  /** By account. @param accountId null: of all accounts */
+  readStatus(accountId: string | null): Promise<readonly ReadingStatus[]>;
+  /** Accounts with copies that are to be stored, or that failed. @param accountId as above */
+  countSentCopies(accountId: string | null): Promise<readonly SentCopyCounts[]>;
   /** The newest first. */
   listQuarantine(query: QuarantineQuery): Promise<readonly QuarantinedMessage[]>;
   /** Has it tried now, and its delays begin anew; returns it, or null when nothing with that id is set aside. */

@@ -66,13 +66,14 @@ export function createMailboxStatus({
   instanceId,
   wake,
 }: MailboxStatusPorts) {
-  /** Every account that is known here or read by another process, with the state of its mailboxes. */
-  async function readAll(): Promise<readonly AccountStatus[]> {
-    const [found, counted] = await Promise.all([status.readStatus(), status.countSentCopies()]);
+  /** Every account that is known here or read by another process, with the state of its mailboxes. @param only null: all */
+  async function read(only: string | null): Promise<readonly AccountStatus[]> {
+    const [found, counted] = await Promise.all([status.readStatus(only), status.countSentCopies(only)]);
     const readings = new Map(found.map((reading) => [reading.accountId, reading]));
     const copies = new Map(counted.map((counts) => [counts.accountId, counts]));
     // Accounts of other processes, of an earlier configuration, and deleted ones come last.
-    const ids = new Set([...known.keys(), ...readings.keys(), ...copies.keys()]);
+    const knownIds = only === null ? [...known.keys()] : known.has(only) ? [only] : [];
+    const ids = new Set([...knownIds, ...readings.keys(), ...copies.keys()]);
     return [...ids].map((id): AccountStatus => {
       const facts = known.get(id);
       const state = stateOf(facts);
@@ -100,7 +101,7 @@ export function createMailboxStatus({
   }
 
   async function readOne(id: string): Promise<AccountStatus> {
-    const account = (await readAll()).find(({ accountId }) => accountId === id);
+    const [account] = await read(id);
     // Of a deleted account, only how far its mailboxes were read is left.
     if (account === undefined || (account.state === 'removed' && account.owner === null))
       throw new ServiceError('account_not_found');
@@ -108,7 +109,7 @@ export function createMailboxStatus({
   }
 
   return {
-    accounts: readAll,
+    accounts: () => read(null),
 
     /** Throws `account_not_found`. */
     account: readOne,

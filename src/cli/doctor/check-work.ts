@@ -28,7 +28,7 @@ export function checkWork(config: Config, data: PatientData): Check {
       const accountIds = config.accounts.map(({ id }) => id);
       const [figures, status] = await Promise.all([
         createReadFigures(database.pool, () => accountIds)(),
-        createMailboxStatusStore(database.pool).readStatus(),
+        createMailboxStatusStore(database.pool).readStatus(null),
       ]);
       const configured = new Map(config.accounts.map((account) => [account.id, account]));
       const failing = status.flatMap(({ accountId, lastError }) =>

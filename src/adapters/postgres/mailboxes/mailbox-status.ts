@@ -15,11 +15,11 @@ import { forgetProgress } from './mailbox-records.ts';
 
 export function createMailboxStatusStore(pool: Pool): MailboxStatusStore {
   return {
-    async readStatus() {
-      return (await run(pool, READ_STATUS)).map(toStatus);
+    async readStatus(accountId) {
+      return (await run(pool, READ_STATUS, { accountId })).map(toStatus);
     },
 
-    countSentCopies: () => countSentCopies(pool),
+    countSentCopies: (accountId) => countSentCopies(pool, accountId),
 
     async listQuarantine(request) {
       const { after, limit } = request;
@@ -109,7 +109,7 @@ const READ_STATUS = statement(
   `select a.account_id, case when a.lease_until > now() then a.owner end as owner, a.last_attempt_at,
     a.next_attempt_at, a.last_error, a.last_error_kind, a.last_error_at,
     ${MAILBOX.array('where b.account_id = a.account_id', 'b.left_at is not null, b.special_use, b.path')} as mailboxes
-  from mailbox_accounts a order by a.account_id`,
+  from mailbox_accounts a where $accountId::text is null or a.account_id = $accountId order by a.account_id`,
 ).narrow<{ mailboxes: readonly JsonOf<typeof MAILBOX>[] }>();
 
 const QUARANTINED = `m.quarantine_id, b.account_id, b.path, m.uid_validity, m.uid, m.header_summary, m.last_error,

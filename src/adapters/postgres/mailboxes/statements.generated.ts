@@ -256,7 +256,9 @@ declare module '../db/statement.ts' {
       };
     };
     'mailbox-status': {
-      values: object;
+      values: {
+        accountId: string | null;
+      };
       row: {
         account_id: string;
         owner: string | null;

@@ -29,7 +29,9 @@ declare module '../db/statement.ts' {
       };
     };
     'count-open-sent-copies': {
-      values: object;
+      values: {
+        accountId: string | null;
+      };
       row: {
         account_id: string;
         pending: string | null;
