@@ -1,6 +1,6 @@
 /**
  * A part of the composition root: the accounts of this process while it runs. Those of its configuration stay as they are; those of the
- * database are read again when their number of changes has grown, and whoever depends on accounts follows at once.
+ * database are read again when their number of changes has grown, and the parts that depend on accounts follow at once.
  */
 import { createAccountStore } from '../adapters/postgres/accounts/account-store.ts';
 import { forgetMailboxes } from '../adapters/postgres/mailboxes/mailbox-records.ts';

@@ -353,7 +353,7 @@ describe('a paused account', () => {
 });
 
 describe('a deleted account', () => {
-  it('is used no more, and its mail stays; its id is free only for who adopts that mail', async () => {
+  it('is used no more, and its mail stays; its id can be used again only by a request that adopts that mail', async () => {
     await create('leaves');
     const { json } = await send(one, 'leaves', 'Stays');
     await query(

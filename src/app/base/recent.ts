@@ -1,4 +1,4 @@
-/** What happened lately, by key: a bounded number of entries, the oldest of which are dropped first. */
+/** Recent occurrences by key: a bounded number of entries; the oldest are dropped first. */
 
 export interface RecentOptions {
   /** How long an entry counts, in ms. */

@@ -124,7 +124,7 @@ describe('a remote image', () => {
     ]);
   });
 
-  it('is no image when the bytes are none, whoever fetched them', async () => {
+  it('is refused when its bytes are not an image, although the fetch took it for one', async () => {
     const { read, state } = start();
     state.answer = { kind: 'image', bytes: SVG };
     await expect(read(signed('a'))).rejects.toMatchObject({ code: 'remote_image_unavailable' });

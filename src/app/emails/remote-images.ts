@@ -14,7 +14,7 @@ import type { Meter } from '../metrics/meter.ts';
 import type { ImageUrls, SignedRemoteImage } from './image-urls.ts';
 import type { FetchedImage, FetchImage, ImageCache, RemoteImage } from './remote-image-ports.ts';
 
-/** Fetches at the same moment, each of which may hold an image in memory (5 MB). Newsletters have 10 to 60 images. */
+/** Concurrent fetches; each may hold an image in memory (5 MB). Newsletters have 10 to 60 images. */
 const TURNS = { size: 16, sizeOfOne: 8, maxWaiting: 600, maxWaitingOfOne: 300 };
 /** How long a failed image is not asked for again. */
 const FAILURES = { maxAgeMs: 10 * 60_000, maxEntries: 5000 };

@@ -140,8 +140,8 @@ export const accountOperations = [
     tag,
     summary: 'Try an account',
     description:
-      'Connects to its servers and logs in, within some seconds, and lists the mailboxes. Nothing is kept, sent or changed; the ' +
-      'account need not exist.',
+      'Connects to its servers and logs in, within some seconds, and lists the mailboxes. Nothing is sent or changed, and the ' +
+      'account is not stored.',
     body: CreateBody,
     maxBodyBytes: MAX_ACCOUNT_BYTES,
     atOnce: MAX_CHECKS,

@@ -12,7 +12,7 @@ export type ReplyKind = (typeof REPLY_KINDS)[number];
 
 /** The fields that a send takes from the email that it answers, unless the caller gives them. */
 type Derived = 'to' | 'cc' | 'subject';
-/** A reply joins the thread of the email that it answers, whoever sends it. */
+/** A reply joins the thread of the email that it answers, regardless of its sender. */
 type Decided = Derived | 'inReplyTo' | 'threadId' | 'accountId' | 'isByPerson';
 
 export interface ReplyOptions {

@@ -1159,7 +1159,7 @@ export interface paths {
         put?: never;
         /**
          * Try an account
-         * @description Connects to its servers and logs in, within some seconds, and lists the mailboxes. Nothing is kept, sent or changed; the account need not exist. Needs the right `admin`.
+         * @description Connects to its servers and logs in, within some seconds, and lists the mailboxes. Nothing is sent or changed, and the account is not stored. Needs the right `admin`.
          */
         post: operations["checkAccount"];
         delete?: never;
@@ -2953,7 +2953,7 @@ export interface components {
             size_bytes: number;
             /** @description `<account_id>/<email_id>/<filename>`. */
             storage_path: string;
-            /** @description Content-ID by which the HTML shows the file, without angle brackets; null when there is none. */
+            /** @description Content-ID that the HTML uses for the file, without angle brackets; null when it uses none. */
             content_id: string | null;
         };
         Draft: {

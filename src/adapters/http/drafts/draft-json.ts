@@ -64,7 +64,7 @@ const DraftAttachment = record('DraftAttachment', {
   content_id: {
     type: ['string', 'null'],
     description:
-      'Content-ID by which the HTML shows the file, without angle brackets; null when there is none.',
+      'Content-ID that the HTML uses for the file, without angle brackets; null when it uses none.',
   },
 });
 

@@ -163,7 +163,7 @@ const ROTATE = statement(
   returning ${COLUMNS}`,
 );
 
-/** Revoked ones for a while, so that who still uses them learns why they open nothing; the latest, since they are in memory as well. */
+/** Includes keys that were revoked lately, so that a caller that still uses one learns why it is refused; a bounded number, since they are in memory as well. */
 const READ_ALL = statement(
   'read-all-keys',
   `select c.revision, ${COLUMNS}, k.secret_hash, k.old_secret_hash
