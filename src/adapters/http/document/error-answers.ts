@@ -4,7 +4,7 @@
  */
 import type { ErrorCode } from '../../../core/error-registry.ts';
 import { ServiceError, type ServiceErrorOptions } from '../../../core/errors.ts';
-import { codesOf, ErrorBody, SHARED_CODES } from '../../../platform/schemas/error-schemas.ts';
+import { codesOf, COMMON_ERRORS, ErrorBody, SHARED_CODES } from '../../../platform/schemas/error-schemas.ts';
 import { toErrorJson } from '../answers/error-json.ts';
 import { operationsOf, type Answer, type Node, type Paths } from './components.ts';
 import { EMAIL, REQUEST } from './example-story.ts';
@@ -31,10 +31,13 @@ const SHOWN: Readonly<Record<number, readonly [code: ErrorCode, options?: Servic
 
 /** Throws Error for a status without an example. */
 export function shortenErrors(paths: Paths): void {
+  const common: ReadonlySet<ErrorCode> = new Set(COMMON_ERRORS);
   for (const operation of operationsOf(paths)) {
+    // What the introduction says of operations that need the secret is not said of one that does not.
+    const shared = operation.security?.length === 0 ? common : SHARED_CODES;
     const codes = Object.entries(operation.responses)
       .flatMap(([status, answer]) => shorten(status, answer))
-      .filter((code) => !SHARED_CODES.has(code));
+      .filter((code) => !shared.has(code));
     if (codes.length === 0) continue;
     const node: Node = operation;
     node['x-error-codes'] = codes;

@@ -6,7 +6,9 @@ import { runs } from '../../../../test/helpers/runs.ts';
 describe('encoded words', () => {
   it('read back what was encoded, are short enough, and split no character', () => {
     const text = fc.oneof(
-      fc.string({ unit: 'binary', maxLength: 200 }).map((given) => given.toWellFormed()),
+      fc
+        .string({ unit: 'binary', maxLength: 200 })
+        .map((given) => given.toWellFormed().replaceAll('\ufeff', '')),
       fc.string({ unit: 'grapheme', maxLength: 100 }),
       fc.string({ maxLength: 300 }),
     );

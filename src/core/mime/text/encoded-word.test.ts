@@ -22,6 +22,7 @@ describe('decodeEncodedWords', () => {
   it.each([
     ['Q', ['=?ISO-8859-15?q?=A4_x?='], '€ x'],
     ['B', ['=?UTF-8?b?4oKs?='], '€'],
+    ['a byte order mark', ['=?utf-8?B?77u/UmU6?='], 'Re:'],
     ['a language', ['=?us-ascii*en-US?Q?x?='], 'x'],
     ['a character between two words', ['=?utf-8?B?4oI=?=', '=?utf-8?B?rA==?='], '€'],
     ['escape sequences', ['=?iso-2022-jp?B?GyRCRnxLXBsoQg==?='], '日本'],
