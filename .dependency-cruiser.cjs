@@ -1,7 +1,6 @@
 /**
- * The import rules of docs/architecture.md as a check: which floor may import which, and on each floor which area.
- * main, cli → service → worker, adapters, app, core; worker → app; adapters → app, core; app → platform, core; core → core.
- * platform → app/base, app/audit, core.
+ * The import rules of docs/architecture.md as a check: which floor may import which, and on each floor which folder.
+ * main, cli → service → api, connectors → areas → platform → core. config → areas, platform, core.
  */
 const only = (name, from, allowed) => ({
   name,
@@ -11,9 +10,8 @@ const only = (name, from, allowed) => ({
 });
 
 /**
- * The areas of a floor, the lowest first: an area may import those that stand before it, and never one behind it or
- * one of its own line. Files that stand in no area may import all, and no area imports them. An area that is not
- * listed is an error, so that each new one gets its place.
+ * The folders of a floor, the lowest first: a folder may import those that stand before it, and never one behind it or
+ * one of its own line. A folder that is not listed is an error, so that each new one gets its place.
  */
 function layers(floor, lines) {
   const path = (areas) => `^${floor}/(${areas.join('|')})(/|$)`;
@@ -41,70 +39,56 @@ module.exports = {
   forbidden: [
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     only('core-imports-only-core', '^src/core/', []),
-    only('app-imports-only-platform-and-core', '^src/app/', ['^src/platform/', '^src/core/']),
-    only('platform-imports-only-core-and-what-is-below-it', '^src/platform/', [
-      '^src/app/(base|audit)/',
-      '^src/core/',
-    ]),
-    only('worker-imports-only-app-and-core', '^src/worker/', ['^src/app/', '^src/core/']),
+    only('platform-imports-only-core', '^src/platform/', ['^src/core/']),
+    only('areas-import-only-platform-and-core', '^src/areas/', ['^src/(platform|core)/']),
+    only('api-imports-only-areas-and-below', '^src/api/', ['^src/(areas|platform|core)/']),
+    only('config-imports-only-areas-and-below', '^src/config/', ['^src/(areas|platform|core)/']),
     {
-      name: 'adapters-never-import-each-other',
+      name: 'connectors-never-import-each-other',
       severity: 'error',
-      from: { path: '^src/adapters/([^/]+)/', pathNot: '\\.test\\.ts$' },
-      to: { path: '^src/', pathNot: ['^src/adapters/$1/', '^src/app/', '^src/platform/', '^src/core/'] },
+      from: { path: '^src/connectors/([^/]+)/', pathNot: '\\.test\\.ts$' },
+      to: { path: '^src/', pathNot: ['^src/connectors/$1/', '^src/(areas|platform|core)/'] },
     },
-    only('config-imports-only-app-and-core', '^src/config/', ['^src/core/', '^src/app/']),
     {
       name: 'only-main-and-commands-import-the-service',
       severity: 'error',
       from: { path: '^src/', pathNot: ['^src/(cli|service)/', '^src/main\\.ts$'] },
       to: { path: '^src/(service|cli)/|^src/main\\.ts$' },
     },
-    only('service-imports-no-command', '^src/service/', ['^src/(adapters|app|config|core|platform|worker)/']),
-    ...layers('src/app', [
-      ['base'],
-      ['accounts', 'search', 'work', 'events', 'keys', 'audit', 'clock', 'metrics', 'statistics'],
-      ['sessions'],
-      ['files', 'webhooks', 'unsubscribes'],
-      ['reading'],
-      ['emails', 'uploads', 'templates'],
-      ['addresses', 'customers', 'threads', 'send'],
-      ['receive', 'erase', 'reply'],
-      ['drafts'],
-      ['mailboxes', 'import', 'backup'],
-      ['sent-copies'],
+    only('service-imports-no-command', '^src/service/', [
+      '^src/(api|areas|config|connectors|core|platform)/',
     ]),
-    ...layers('src/adapters/postgres', [
-      ['db', 'embedded'],
+    ...layers('src/platform', [
+      ['base'],
+      ['access', 'db', 'schemas'],
+      ['files', 'operation', 'http/connections'],
+      ['reading', 'http/body'],
+      ['http/answers'],
+      ['http/operations'],
+    ]),
+    ...layers('src/areas', [
       [
-        'search',
         'accounts',
-        'import',
+        'audit',
+        'clock',
+        'doctor',
         'events',
-        'webhooks',
-        'uploads',
-        'unsubscribes',
-        'sent-copies',
-        'templates',
+        'keys',
+        'metrics',
+        'search',
+        'sessions',
         'statistics',
-        'files',
+        'templates',
+        'unsubscribes',
       ],
-      ['emails'],
-      ['drafts', 'customers', 'mailboxes', 'keys', 'audit', 'sessions'],
+      ['emails', 'webhooks'],
+      ['customers'],
       ['addresses', 'threads'],
       ['send'],
-      ['receive', 'work', 'erase', 'metrics', 'backup', 'doctor'],
-    ]),
-    ...layers('src/adapters/http', [
-      ['connections'],
-      ['body'],
-      ['answers'],
-      ['operations'],
-      ['emails', 'receive', 'health', 'events', 'erase', 'sessions', 'page', 'uploads', 'unsubscribes'],
-      ['customers', 'threads', 'send'],
-      ['reply', 'mcp'],
-      ['drafts'],
-      ['document'],
+      ['backup', 'receive', 'reply', 'uploads'],
+      ['drafts', 'import', 'mailboxes'],
+      ['erase', 'sent-copies'],
+      ['work'],
     ]),
     ...layers('src/core/mime', [['limits\\.ts'], ['text'], ['parse', 'compose']]),
     {
@@ -114,9 +98,12 @@ module.exports = {
       to: { path: '^(node:)?(net|tls|fs|fs/promises|http|https|dns|child_process|cluster|worker_threads)$' },
     },
     {
-      name: 'only-postgres-imports-the-database-driver',
+      name: 'the-database-driver-stays-below',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/adapters/postgres/' },
+      from: {
+        path: '^src/',
+        pathNot: '^src/(areas/|platform/(db|files)/|connectors/embedded-postgres/)',
+      },
       to: { path: 'node_modules/(pg|pg-[a-z-]+)/' },
     },
   ],

@@ -2,7 +2,8 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 /** Rules and use cases, without a database, a mail server or a process of their own. */
-const RULES = 'src/{core,app,worker,config,service}/**/*.test.ts';
+const RULES =
+  'src/{core,areas,platform/{access,base,operation,reading},config,service}/**/!(*.db|*.db.prop|*.db.long|*.http|*.http.prop).test.ts';
 const LONG = '**/*.long.test.ts';
 /**
  * In `npm run test:long` alone; see vitest.long.config.ts. Random tests, which have more cases there, and what takes a quarter of all
@@ -17,7 +18,7 @@ export const AT_LENGTH = [
   'test/mailbox/{dovecot,leases,set-aside,spread}.test.ts',
   'test/{inbound,mailbox,model,together}/*.prop.test.ts',
   'test/page/{answer,before-sending,build,invitation,operate,send-again,templates,write}.test.ts',
-  'src/adapters/http/memory.test.ts',
+  'src/api/memory.test.ts',
   'test/{client/browser,examples,erase/retention,events/historical}.test.ts',
   'test/scripts/{prepare,statements}.test.ts',
 ];
@@ -45,7 +46,10 @@ export const shared = {
  * A process of their own: they measure the memory of their process or look at its children. All others share one for
  * each worker, since a process and modules for each file would take longer than most tests.
  */
-const APART = ['src/adapters/reading/*.test.ts', 'test/imap/{dovecot,hostile-server,many-sessions}.test.ts'];
+const APART = [
+  'src/connectors/reading/*.test.ts',
+  'test/imap/{dovecot,hostile-server,many-sessions}.test.ts',
+];
 
 /** `npm test`: all projects. `npm run test:unit`: the first. What takes longest is in vitest.long.config.ts. */
 export default defineConfig({

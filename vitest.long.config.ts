@@ -13,11 +13,7 @@ const BY_HAND = [
 const POOLED = ['test/backup/backup.long.test.ts', 'test/queue/processes.long.test.ts'];
 
 /** Of AT_LENGTH: they measure the memory or the time of their process. */
-const MEASURING = [
-  'src/adapters/http/memory.test.ts',
-  'test/fuzz/readers.test.ts',
-  'test/mailbox/leases.test.ts',
-];
+const MEASURING = ['src/api/memory.test.ts', 'test/fuzz/readers.test.ts', 'test/mailbox/leases.test.ts'];
 
 const exclude = [
   ...configDefaults.exclude,
@@ -36,9 +32,9 @@ const LONGEST = [
   'test/mailbox/dovecot.test.ts',
   'test/together/together.prop.test.ts',
   'test/e2e/mail-frame.test.ts',
-  'src/adapters/postgres/threads/threads.prop.test.ts',
+  'src/areas/threads/threads.db.prop.test.ts',
   'test/page/write.test.ts',
-  'src/adapters/postgres/events/event-feed.prop.test.ts',
+  'src/areas/events/event-feed.db.prop.test.ts',
 ];
 
 class LongestFirst extends BaseSequencer {
@@ -74,7 +70,7 @@ export default defineConfig({
           name: 'together',
           include: [
             '{src,test}/**/*.prop.test.ts',
-            'src/adapters/postgres/receive/record-inbound.test.ts',
+            'src/areas/receive/record-inbound.db.test.ts',
             ...AT_LENGTH,
           ],
           exclude: [...exclude, ...MEASURING],

@@ -20,7 +20,7 @@ export default defineConfig({
     include: isSkipped
       ? []
       : [
-          'src/adapters/postgres/**/*.test.ts',
+          'src/**/*.db.{test,long.test}.ts',
           'test/backup/backup.long.test.ts',
           'test/contract/accounts.test.ts',
           'test/e2e/{send,threads}.test.ts',
@@ -30,16 +30,14 @@ export default defineConfig({
           'test/webhooks/webhooks.test.ts',
         ],
     exclude: [
-      'src/adapters/postgres/embedded/**',
-      'src/adapters/postgres/**/*.prop.test.ts',
-      'src/adapters/postgres/search/search.test.ts',
+      'src/areas/search/search.db.test.ts',
       // It starts poolers of its own.
-      'src/adapters/postgres/db/replica-reads.long.test.ts',
+      'src/platform/db/replica-reads.db.long.test.ts',
       // They set what their sessions are to have, or vacuum, which no transaction can.
-      'src/adapters/postgres/addresses/addresses.test.ts',
-      'src/adapters/postgres/emails/{pages,filtered-emails,filter-pairs.long}.test.ts',
+      'src/areas/addresses/addresses.db.test.ts',
+      'src/areas/emails/{pages,filtered-emails,filter-pairs}.db.{test,long.test}.ts',
       // It asks for plans that PostgreSQL 15 can't give yet.
-      'src/adapters/postgres/whole-tables.long.test.ts',
+      'src/platform/db/whole-tables.db.long.test.ts',
     ],
   },
 });

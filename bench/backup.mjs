@@ -10,8 +10,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { migrateToLatest } from '../dist/adapters/postgres/db/migrate.js';
-import { startEmbeddedPostgres } from '../dist/adapters/postgres/embedded/server.js';
+import { migrateToLatest } from '../dist/platform/db/migrate.js';
+import { startEmbeddedPostgres } from '../dist/connectors/embedded-postgres/server.js';
 
 const EMAILS = Number(process.env.BENCH_EMAILS ?? 30_000);
 const FILE_EVERY = 5;

@@ -1,9 +1,9 @@
 /** A mailbox made by search-data.sql, with the search index that the service itself makes, and the arguments of a list of its threads. */
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
-import { knowCustomersOf } from '../dist/adapters/postgres/customers/known-customers.js';
-import { migrateToLatest } from '../dist/adapters/postgres/db/migrate.js';
-import { createSearchIndex } from '../dist/adapters/postgres/search/search-index.js';
+import { knowCustomersOf } from '../dist/areas/customers/known-customers.js';
+import { migrateToLatest } from '../dist/platform/db/migrate.js';
+import { createSearchIndex } from '../dist/areas/search/search-index.js';
 
 export const logger = { debug() {}, info() {}, warn: console.warn, error: console.error };
 

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
 import { chromium } from 'playwright-core';
-import { startEmbeddedPostgres } from '../dist/adapters/postgres/embedded/server.js';
+import { startEmbeddedPostgres } from '../dist/connectors/embedded-postgres/server.js';
 import { fillLargeMailbox, logger } from './large-mailbox.mjs';
 import { SECRET, startServiceIn } from './processes.mjs';
 import { median } from './results.mjs';

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { startEmbeddedPostgres } from '../dist/adapters/postgres/embedded/server.js';
+import { startEmbeddedPostgres } from '../dist/connectors/embedded-postgres/server.js';
 import { cpuOfEndedChildren, cpuOfTree, postmasterOf } from './cpu.mjs';
 import { writeMbox } from './mail-archive.mjs';
 import { median, record, spread } from './results.mjs';

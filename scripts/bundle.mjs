@@ -14,7 +14,11 @@ rmSync(new URL(`../${FOLDER}`, import.meta.url), { recursive: true, force: true 
 await build({
   absWorkingDir: ROOT,
   // The programs: no two may have the same file name.
-  entryPoints: ['src/main.ts', 'src/adapters/reading/child.ts', 'src/adapters/mail-auth/sender-worker.ts'],
+  entryPoints: [
+    'src/main.ts',
+    'src/connectors/reading/child.ts',
+    'src/connectors/mail-auth/sender-worker.ts',
+  ],
   outdir: FOLDER,
   entryNames: '[name]',
   bundle: true,

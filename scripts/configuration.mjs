@@ -3,8 +3,8 @@
  * it only reports whether the file is up to date.
  */
 import { readFile, writeFile } from 'node:fs/promises';
-import { IMAP_URL_PARAMETERS } from '../dist/adapters/imap/imap-url.js';
-import { SMTP_URL_PARAMETERS } from '../dist/adapters/smtp-out/smtp-url.js';
+import { IMAP_URL_PARAMETERS } from '../dist/connectors/imap/imap-url.js';
+import { SMTP_URL_PARAMETERS } from '../dist/connectors/smtp-out/smtp-url.js';
 import { VARIABLES } from '../dist/config/config.js';
 
 const FILE = new URL('../docs/configuration.md', import.meta.url);

@@ -1,6 +1,6 @@
 /** Writes docs/openapi.json from the routes; run `npm run build` before. With --check it only reports whether the file is up to date. */
 import { readFile, writeFile } from 'node:fs/promises';
-import { createHttpApp } from '../dist/adapters/http/app.js';
+import { createHttpApp } from '../dist/api/app.js';
 
 const FILE = new URL('../docs/openapi.json', import.meta.url);
 

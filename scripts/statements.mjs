@@ -1,6 +1,6 @@
 /**
  * Checks every SQL statement against the schema, and writes the files that follow from both: the types of the statements
- * (`statements.generated.ts` of each area in src/adapters/postgres) and `docs/schema.sql`. A PostgreSQL server of its own migrates a fresh
+ * (`statements.generated.ts` of each folder that has some) and `docs/schema.sql`. A PostgreSQL server of its own migrates a fresh
  * database and parses the statements; none is run.
  *
  * With --check it writes nothing and reports stale files; a tree that has passed is not checked again, unless --fresh is given.
@@ -19,8 +19,8 @@ import { renderTypes } from './statements/types.mjs';
 const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const CACHE = path.join(ROOT, 'node_modules', '.cache', 'statements');
 const STAMP = path.join(CACHE, 'checked');
-/** Statements also use constants of core and app. */
-const INPUTS = ['src/adapters/postgres', 'src/core', 'src/app', 'scripts/statements', 'docs/schema.sql'];
+/** Statements also use constants of other folders. */
+const INPUTS = ['src', 'scripts/statements', 'docs/schema.sql'];
 
 const isCheck = process.argv.includes('--check');
 const isFresh = process.argv.includes('--fresh');
@@ -30,7 +30,7 @@ async function main() {
   if (isCheck && !isFresh && fs.existsSync(STAMP) && fs.readFileSync(STAMP, 'utf8') === state) return;
 
   const dist = compile(ROOT, path.join(CACHE, 'dist'));
-  const { places, faults } = findStatements(path.join(ROOT, 'src', 'adapters', 'postgres'));
+  const { places, faults } = findStatements(path.join(ROOT, 'src'));
   const loaded = await loadStatements(dist, places);
   const outputs = await withDatabase(dist, async (client) => {
     const described = await describeAll(client, loaded, places);

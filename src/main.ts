@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 /** The program: runs a command when one is named, otherwise the service until a signal stops it. */
 import { parseArgs } from 'node:util';
-import { DataDirError } from './adapters/data-dir/data-dir-lock.ts';
-import { createLogger } from './adapters/telemetry/logger.ts';
-import type { Logger } from './app/base/basics.ts';
+import { DataDirError } from './connectors/data-dir/data-dir-lock.ts';
+import { createLogger } from './connectors/telemetry/logger.ts';
+import type { Logger } from './platform/base/basics.ts';
 import { formatVariables, loadConfig, type Config } from './config/config.ts';
 import { ConfigError } from './config/config-error.ts';
 import { readVersion } from './config/version.ts';

@@ -12,7 +12,7 @@ export async function loadStatements(dist, places) {
     await import(pathToFileURL(compiled).href);
   }
   const { allStatements } = await import(
-    pathToFileURL(path.join(dist, 'adapters', 'postgres', 'db', 'statement.js')).href
+    pathToFileURL(path.join(dist, 'platform', 'db', 'statement.js')).href
   );
   return allStatements();
 }

@@ -11,7 +11,7 @@ export class MigrationFailed extends Error {
   constructor(error) {
     let cause = error;
     while (cause.cause instanceof Error) cause = cause.cause;
-    super(`src/adapters/postgres/db/migrations: the schema can't be made: ${cause.message}`, {
+    super(`src/platform/db/migrations: the schema can't be made: ${cause.message}`, {
       cause: error,
     });
   }
@@ -19,10 +19,11 @@ export class MigrationFailed extends Error {
 
 /** Passes a connection to `work`, and returns its result. Throws MigrationFailed. */
 export async function withDatabase(dist, work) {
-  const postgres = path.join(dist, 'adapters', 'postgres');
-  const { startEmbeddedPostgres } = await import(path.join(postgres, 'embedded', 'server.js'));
-  const { DEFAULT_SCHEMA } = await import(path.join(postgres, 'db', 'session.js'));
-  const { migrateToLatest } = await import(path.join(postgres, 'db', 'migrate.js'));
+  const { startEmbeddedPostgres } = await import(
+    path.join(dist, 'connectors', 'embedded-postgres', 'server.js')
+  );
+  const { DEFAULT_SCHEMA } = await import(path.join(dist, 'platform', 'db', 'session.js'));
+  const { migrateToLatest } = await import(path.join(dist, 'platform', 'db', 'migrate.js'));
   const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'email-worker-statements-'));
   try {
     const server = await startEmbeddedPostgres({ dataDir: path.join(folder, 'data'), logger });

@@ -8,7 +8,7 @@ import path from 'node:path';
  */
 const UNCHECKED = /\.query\s*[(<]/g;
 const MAY_SEND =
-  /^(db\/(statement|transaction|migrate|connection|replica-reads|callers-share)\.ts|embedded\/|backup\/(snapshot|load|restore-target)\.ts)/;
+  /^(platform\/db\/(statement|transaction|migrate|connection|replica-reads|callers-share)\.ts|connectors\/embedded-postgres\/|areas\/backup\/(snapshot|load|restore-target)\.ts)/;
 
 const DEFINITION = /\b(?:statements?|jsonObjects?|jsonRows)\(\s*'([^']*)'/g;
 
@@ -25,15 +25,15 @@ export function findStatements(folder) {
     for (const match of MAY_SEND.test(entry) ? [] : text.matchAll(UNCHECKED)) {
       const line = text.slice(0, match.index).split('\n').length;
       faults.push(
-        `src/adapters/postgres/${entry}:${line}: SQL is sent as a statement, which is checked: db/statement.ts`,
+        `src/${entry}:${line}: SQL is sent as a statement, which is checked: platform/db/statement.ts`,
       );
     }
     for (const match of text.matchAll(DEFINITION)) {
       const line = text.slice(0, match.index).split('\n').length;
       const place = {
-        file: path.join('src', 'adapters', 'postgres', entry),
+        file: path.join('src', entry),
         line,
-        area: entry.split(path.sep)[0],
+        folder: path.join('src', path.dirname(entry)),
       };
       if (!/^[a-z0-9-]+$/.test(match[1])) faults.push(`${place.file}:${line}: not a name: ${match[1]}`);
       places.set(match[1], place);

@@ -1,6 +1,6 @@
 /** `email-worker adopt-storage`: makes the configured storage of files that of the database. */
-import { createStorageRecord } from '../adapters/postgres/files/storage-record.ts';
-import { adoptStorage } from '../app/files/own-storage.ts';
+import { createStorageRecord } from '../platform/files/storage-record.ts';
+import { adoptStorage } from '../platform/files/own-storage.ts';
 import { defineCommand } from './command.ts';
 
 export const adoptStorageCommand = defineCommand({

@@ -1,10 +1,10 @@
 /** `email-worker audit`: compares mailboxes with the record of them. */
-import { createImapSource } from '../adapters/imap/mailbox-source.ts';
-import { createAccessTokens } from '../adapters/oauth2/access-tokens.ts';
-import { createTokenStore } from '../adapters/postgres/accounts/oauth2-tokens.ts';
-import { createMailboxAuditStore } from '../adapters/postgres/mailboxes/mailbox-audit.ts';
-import { auditAccount, type MailboxAudit } from '../app/mailboxes/audit-mailboxes.ts';
-import { MailboxError } from '../app/mailboxes/mailbox-ports.ts';
+import { createImapSource } from '../connectors/imap/mailbox-source.ts';
+import { createAccessTokens } from '../connectors/oauth2/access-tokens.ts';
+import { createTokenStore } from '../areas/accounts/oauth2-tokens.ts';
+import { createMailboxAuditStore } from '../areas/mailboxes/mailbox-audit.ts';
+import { auditAccount, type MailboxAudit } from '../areas/mailboxes/audit-mailboxes.ts';
+import { MailboxError } from '../areas/mailboxes/mailbox-ports.ts';
 import { AUDIT_FINDINGS, type AuditFinding } from '../core/mailbox/audit.ts';
 import { tokenAccounts } from '../service/create-access-tokens.ts';
 import { imapAccounts } from '../service/create-mailbox-source.ts';

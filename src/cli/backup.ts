@@ -1,8 +1,8 @@
 /** `email-worker backup`: writes a backup of everything into a folder or a bucket. */
 import { createReadStream } from 'node:fs';
-import { createBackupSource } from '../adapters/postgres/backup/snapshot.ts';
-import { createFileReferences } from '../adapters/postgres/emails/file-references.ts';
-import { makeBackup } from '../app/backup/make-backup.ts';
+import { createBackupSource } from '../areas/backup/snapshot.ts';
+import { createFileReferences } from '../areas/emails/file-references.ts';
+import { makeBackup } from '../areas/backup/make-backup.ts';
 import { readVersion } from '../config/version.ts';
 import { openVault } from '../service/open-vault.ts';
 import { settleLeftSends } from '../service/settle-left-sends.ts';
@@ -55,7 +55,7 @@ export const backupCommand = defineCommand({
 });
 
 async function printKey({ output }: CommandContext): Promise<CommandResult> {
-  const { makeKeyFile } = await import('../adapters/age/age-cipher.ts');
+  const { makeKeyFile } = await import('../connectors/age/age-cipher.ts');
   output.print((await makeKeyFile(new Date())).trimEnd());
   return 'done';
 }

@@ -1,5 +1,5 @@
 /** Finds the backup that a command names. */
-import type { Vault } from '../app/backup/vault.ts';
+import type { Vault } from '../areas/backup/vault.ts';
 import { BackupError } from '../core/backup/manifest.ts';
 
 export const PLACE = {

@@ -1,6 +1,6 @@
 /** `email-worker clean-files`: deletes files that no email refers to. */
-import { createFileReferences } from '../adapters/postgres/emails/file-references.ts';
-import { cleanFiles } from '../app/files/clean-files.ts';
+import { createFileReferences } from '../areas/emails/file-references.ts';
+import { cleanFiles } from '../platform/files/clean-files.ts';
 import { defineCommand, UsageError } from './command.ts';
 import { formatCount } from './api/format.ts';
 import { printable } from './output.ts';

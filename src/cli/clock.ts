@@ -1,5 +1,5 @@
 /** `email-worker clock`: compares clocks, and confirms the database's after a jump. */
-import { MAX_SKEW_MS } from '../app/base/clock-guard.ts';
+import { MAX_SKEW_MS } from '../platform/base/clock-guard.ts';
 import { defineCommand } from './command.ts';
 
 export const clockCommand = defineCommand({

@@ -1,5 +1,5 @@
 /** The log of a command: text for a person, on standard error. */
-import type { Logger } from '../app/base/basics.ts';
+import type { Logger } from '../platform/base/basics.ts';
 import { formatError } from '../core/causes.ts';
 import { printable, type Output } from './output.ts';
 

@@ -4,11 +4,11 @@
  */
 import { userInfo } from 'node:os';
 import path from 'node:path';
-import { createFileLogger } from '../adapters/telemetry/logger.ts';
-import { createAuditLog } from '../adapters/postgres/audit/audit-log.ts';
-import type { AuditLog } from '../app/audit/audit-ports.ts';
-import type { Logger } from '../app/base/basics.ts';
-import { createSecurityLog } from '../app/base/security-log.ts';
+import { createFileLogger } from '../connectors/telemetry/logger.ts';
+import { createAuditLog } from '../areas/audit/audit-log.ts';
+import type { AuditLog } from '../platform/access/audit-ports.ts';
+import type { Logger } from '../platform/base/basics.ts';
+import { createSecurityLog } from '../platform/base/security-log.ts';
 import type { Config } from '../config/config.ts';
 import type { OpenDatabase } from '../service/open-database.ts';
 

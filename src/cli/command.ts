@@ -3,7 +3,7 @@
  * parsing (node:util parseArgs) are made from the declaration. A new command needs its file and a line in commands.ts.
  */
 import type { ParseArgsConfig, parseArgs } from 'node:util';
-import type { Logger } from '../app/base/basics.ts';
+import type { Logger } from '../platform/base/basics.ts';
 import type { Config } from '../config/config.ts';
 import type { OpenData } from '../service/open-data.ts';
 import type { Output } from './output.ts';

@@ -2,7 +2,7 @@
 import { createWriteStream, mkdirSync, type WriteStream } from 'node:fs';
 import path from 'node:path';
 import { finished } from 'node:stream/promises';
-import type { ImportFailure } from '../app/import/import-mail.ts';
+import type { ImportFailure } from '../areas/import/import-mail.ts';
 import { printable, type Output } from './output.ts';
 
 /** Lines on standard error. A folder that can't be read at all would only repeat itself. */

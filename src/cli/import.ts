@@ -2,12 +2,17 @@
 import { createReadStream } from 'node:fs';
 import path from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import { createMailFiles } from '../adapters/mail-files/mail-files.ts';
-import { createImportLog } from '../adapters/postgres/import/import-log.ts';
-import { createImportMarks } from '../adapters/postgres/import/import-marks.ts';
-import { importMail, zeroCounts, type ImportCounts, type ImportObserver } from '../app/import/import-mail.ts';
-import type { ImportMarks, ImportOutcome, MailFiles } from '../app/import/import-ports.ts';
-import { watchImport } from '../app/import/watch-import.ts';
+import { createMailFiles } from '../connectors/mail-files/mail-files.ts';
+import { createImportLog } from '../areas/import/import-log.ts';
+import { createImportMarks } from '../areas/import/import-marks.ts';
+import {
+  importMail,
+  zeroCounts,
+  type ImportCounts,
+  type ImportObserver,
+} from '../areas/import/import-mail.ts';
+import type { ImportMarks, ImportOutcome, MailFiles } from '../areas/import/import-ports.ts';
+import { watchImport } from '../areas/import/watch-import.ts';
 import { formatBytes } from './api/format.ts';
 import { defineCommand, UsageError } from './command.ts';
 import { ImportReport } from './import-report.ts';

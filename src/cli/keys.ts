@@ -1,9 +1,9 @@
 /** `email-worker keys`: makes, lists, changes, revokes and rotates API keys. */
 import { userInfo } from 'node:os';
-import { createKeyStore } from '../adapters/postgres/keys/key-store.ts';
-import { createUsedAccounts } from '../adapters/postgres/accounts/used-accounts.ts';
-import { createKeys, type Keys } from '../app/keys/manage-keys.ts';
-import { toKeyJson } from '../app/keys/operations.ts';
+import { createKeyStore } from '../areas/keys/key-store.ts';
+import { createUsedAccounts } from '../areas/accounts/used-accounts.ts';
+import { createKeys, type Keys } from '../areas/keys/manage-keys.ts';
+import { toKeyJson } from '../areas/keys/operations.ts';
 import { withEverything, type Caller } from '../core/keys/caller.ts';
 import { RIGHTS, type Right } from '../core/keys/rights.ts';
 import type { OpenData } from '../service/open-data.ts';

@@ -1,9 +1,9 @@
 /** `email-worker login-link`: prints a link that logs a browser in. */
-import { createKeyStore } from '../adapters/postgres/keys/key-store.ts';
-import { createSessionStore } from '../adapters/postgres/sessions/session-store.ts';
-import { loadOrCreateSecret } from '../adapters/data-dir/api-secret.ts';
-import type { CheckedKey } from '../app/keys/key-ports.ts';
-import { createLoginLink, type LinkHolder } from '../app/sessions/login-links.ts';
+import { createKeyStore } from '../areas/keys/key-store.ts';
+import { createSessionStore } from '../areas/sessions/session-store.ts';
+import { loadOrCreateSecret } from '../connectors/data-dir/api-secret.ts';
+import type { CheckedKey } from '../platform/access/key-ports.ts';
+import { createLoginLink, type LinkHolder } from '../areas/sessions/login-links.ts';
 import type { Config } from '../config/config.ts';
 import { formatLoginLink } from '../core/sessions/session-token.ts';
 import { checkConfigured } from '../service/open-certificates.ts';

@@ -26,7 +26,7 @@ export const mcpCommand = defineCommand({
     if (token === null) throw new UsageError('EMAIL_WORKER_KEY is not set: set it to the key of the model.');
     const service = parseUrl('--url', url);
     // Loaded for this command only: its libraries are half of all that the commands load.
-    const { serveStdio } = await import('../adapters/mcp/stdio.ts');
+    const { serveStdio } = await import('../api/mcp/stdio.ts');
     await serveStdio({ url: service, token, signal });
     return 'done';
   },

@@ -1,8 +1,8 @@
 /** `email-worker move`: moves the database to another server. */
-import { createRestoreTarget } from '../adapters/postgres/backup/restore-target.ts';
-import { createMovedDatabase } from '../adapters/postgres/backup/snapshot.ts';
-import { MIGRATION_NAMES } from '../adapters/postgres/db/migrate.ts';
-import { cancelMove, moveDatabase } from '../app/backup/move-database.ts';
+import { createRestoreTarget } from '../areas/backup/restore-target.ts';
+import { createMovedDatabase } from '../areas/backup/snapshot.ts';
+import { MIGRATION_NAMES } from '../platform/db/migrate.ts';
+import { cancelMove, moveDatabase } from '../areas/backup/move-database.ts';
 import { readVersion } from '../config/version.ts';
 import { openMove } from '../service/open-move.ts';
 import { recordAfterwards } from './command-record.ts';

@@ -1,8 +1,8 @@
 /** `email-worker reparse`: reads stored messages again. */
 import { createReadStream } from 'node:fs';
-import { createEmailStore } from '../adapters/postgres/emails/email-store.ts';
-import { createReparseStore } from '../adapters/postgres/receive/reparse-store.ts';
-import { reparse, type ReparseOutcome } from '../app/receive/reparse.ts';
+import { createEmailStore } from '../areas/emails/email-store.ts';
+import { createReparseStore } from '../areas/receive/reparse-store.ts';
+import { reparse, type ReparseOutcome } from '../areas/receive/reparse.ts';
 import { PARSE_DEFECTS } from '../core/mime/parse/parsed-message.ts';
 import { defineCommand, UsageError } from './command.ts';
 import { printable } from './output.ts';

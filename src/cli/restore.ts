@@ -1,11 +1,11 @@
 /** `email-worker restore`: restores a backup into an empty database. */
-import { createRestoreTarget } from '../adapters/postgres/backup/restore-target.ts';
-import { MIGRATION_NAMES } from '../adapters/postgres/db/migrate.ts';
-import { restoreBackup } from '../app/backup/restore-backup.ts';
+import { createRestoreTarget } from '../areas/backup/restore-target.ts';
+import { MIGRATION_NAMES } from '../platform/db/migrate.ts';
+import { restoreBackup } from '../areas/backup/restore-backup.ts';
 import { readVersion } from '../config/version.ts';
 import { openTarget, type OpenTarget } from '../service/open-target.ts';
 import { openVault } from '../service/open-vault.ts';
-import type { Vault } from '../app/backup/vault.ts';
+import type { Vault } from '../areas/backup/vault.ts';
 import { formatCount } from './api/format.ts';
 import { AT_OPTION, chooseBackup, PLACE } from './choose-backup.ts';
 import { recordAfterwards } from './command-record.ts';

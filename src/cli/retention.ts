@@ -1,9 +1,9 @@
 /** `email-worker retention`: deletes threads whose retention has ended, as the service does by itself. */
-import { createFileReferences } from '../adapters/postgres/emails/file-references.ts';
-import { createDeletedFiles } from '../adapters/postgres/erase/deletion-store.ts';
-import { createRetentionStore } from '../adapters/postgres/erase/retention-store.ts';
-import { deleteDeletedFiles } from '../app/erase/delete-deleted-files.ts';
-import { countDue, deleteQuietThreads, emailsOf } from '../app/erase/retain.ts';
+import { createFileReferences } from '../areas/emails/file-references.ts';
+import { createDeletedFiles } from '../areas/erase/deletion-store.ts';
+import { createRetentionStore } from '../areas/erase/retention-store.ts';
+import { deleteDeletedFiles } from '../areas/erase/delete-deleted-files.ts';
+import { countDue, deleteQuietThreads, emailsOf } from '../areas/erase/retain.ts';
 import { retentionRules } from '../config/config-accounts.ts';
 import { formatCount } from './api/format.ts';
 import { defineCommand, UsageError } from './command.ts';

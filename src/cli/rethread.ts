@@ -1,5 +1,5 @@
 /** `email-worker rethread`: recomputes the threads. */
-import type { ThreadChanges } from '../app/threads/rethread.ts';
+import type { ThreadChanges } from '../areas/threads/rethread.ts';
 import { defineCommand } from './command.ts';
 import { formatCount } from './api/format.ts';
 import { printable } from './output.ts';

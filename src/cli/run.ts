@@ -82,7 +82,7 @@ async function run(
         // Loaded when a command needs it: help, mistakes and some commands need no database.
         const [{ openData }, { createAuditLog }] = await Promise.all([
           import('../service/open-data.ts'),
-          import('../adapters/postgres/audit/audit-log.ts'),
+          import('../areas/audit/audit-log.ts'),
         ]);
         data = await openData(configOnce(), logger, interruption.signal);
         record = await recordCommand(

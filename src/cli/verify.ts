@@ -1,10 +1,10 @@
 /** `email-worker verify`: reads a whole backup, or every file of the live data. */
 import { createReadStream } from 'node:fs';
-import { createBackupSource } from '../adapters/postgres/backup/snapshot.ts';
-import { createFileReferences } from '../adapters/postgres/emails/file-references.ts';
-import { checkFiles } from '../app/backup/check-files.ts';
-import { verifyBackup } from '../app/backup/verify-backup.ts';
-import { cleanFiles } from '../app/files/clean-files.ts';
+import { createBackupSource } from '../areas/backup/snapshot.ts';
+import { createFileReferences } from '../areas/emails/file-references.ts';
+import { checkFiles } from '../areas/backup/check-files.ts';
+import { verifyBackup } from '../areas/backup/verify-backup.ts';
+import { cleanFiles } from '../platform/files/clean-files.ts';
 import { DAY_MS } from '../core/durations.ts';
 import { openVault } from '../service/open-vault.ts';
 import { AT_OPTION, chooseBackup, PLACE } from './choose-backup.ts';

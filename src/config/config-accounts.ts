@@ -1,8 +1,8 @@
 /** Reads the accounts: one from the environment, or several from a file. */
 import { readFileSync } from 'node:fs';
-import { ACCOUNT_ID, type Account } from '../app/base/basics.ts';
-import type { RetentionRule } from '../app/erase/retention-ports.ts';
-import { FIRST_SYNC_DAYS } from '../app/mailboxes/mailbox-ports.ts';
+import { ACCOUNT_ID, type Account } from '../platform/base/basics.ts';
+import type { RetentionRule } from '../areas/erase/retention-store.ts';
+import { FIRST_SYNC_DAYS } from '../areas/mailboxes/mailbox-ports.ts';
 import { ConfigError } from './config-error.ts';
 import { readDay, readFrom, readSecrets, readUrl } from './config-values.ts';
 import { readDkim, readDkimField, readKeyList, type DkimConfig } from './config-dkim.ts';

@@ -1,7 +1,7 @@
 /** Settings for taking and reading received mail. The mailboxes themselves are in config-accounts.ts. */
 import { Resolver } from 'node:dns';
 import { availableParallelism } from 'node:os';
-import { LONGEST_LEASE_MS } from '../app/base/leases.ts';
+import { LONGEST_LEASE_MS } from '../platform/base/leases.ts';
 import { ConfigError } from './config-error.ts';
 import { readListen } from './config-values.ts';
 import { integer, milliseconds, readAll, variable, type Environment } from './variable.ts';

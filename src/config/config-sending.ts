@@ -1,7 +1,7 @@
 /** Settings for handing mail over and for repeated tries. The mail servers themselves are in config-accounts.ts. */
 import type { LoopLimit } from '../core/delivery/loop-guard.ts';
 import { DEFAULT_RETRY_SCHEDULE } from '../core/delivery/retry-schedule.ts';
-import { LONGEST_LEASE_MS } from '../app/base/leases.ts';
+import { LONGEST_LEASE_MS } from '../platform/base/leases.ts';
 import { ConfigError } from './config-error.ts';
 import { integer, milliseconds, readAll, variable, type Environment } from './variable.ts';
 

@@ -1,6 +1,6 @@
 /** The addresses to which events may be delivered, and how. */
 import { isIP } from 'node:net';
-import { LONGEST_LEASE_MS } from '../app/base/leases.ts';
+import { LONGEST_LEASE_MS } from '../platform/base/leases.ts';
 import { ConfigError } from './config-error.ts';
 import { readNetworks } from './config-values.ts';
 import { integer, milliseconds, variable } from './variable.ts';

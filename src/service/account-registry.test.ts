@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { splitFields } from '../app/accounts/account-fields.ts';
-import type { AccountSealer, AccountStore, StoredAccount } from '../app/accounts/account-ports.ts';
-import { createSeal } from '../app/base/sealing.ts';
+import { splitFields } from '../areas/accounts/account-fields.ts';
+import type { AccountSealer, AccountStore, StoredAccount } from '../areas/accounts/account-ports.ts';
+import { createSeal } from '../platform/base/sealing.ts';
 import { loadConfig } from '../config/config.ts';
 import { AccountRegistry } from './account-registry.ts';
 

@@ -2,23 +2,23 @@
  * A part of the composition root: the accounts of this process while it runs. Those of its configuration stay as they are; those of the
  * database are read again when their number of changes has grown, and the parts that depend on accounts follow at once.
  */
-import { createAccountStore } from '../adapters/postgres/accounts/account-store.ts';
-import { forgetMailboxes } from '../adapters/postgres/mailboxes/mailbox-records.ts';
+import { createAccountStore } from '../areas/accounts/account-store.ts';
+import { forgetMailboxes } from '../areas/mailboxes/mailbox-records.ts';
 import {
   joinFields,
   withoutLogin,
   type AccountFields,
   type AccountSecrets,
-  type OpenSettings,
-} from '../app/accounts/account-fields.ts';
+} from '../areas/accounts/account-fields.ts';
+import type { OpenSettings } from '../core/accounts/open-settings.ts';
 import type {
   AccountDirectory,
   AccountFacts,
   AccountSealer,
   AccountStore,
   StoredAccount,
-} from '../app/accounts/account-ports.ts';
-import type { Account, Logger } from '../app/base/basics.ts';
+} from '../areas/accounts/account-ports.ts';
+import type { Account, Logger } from '../platform/base/basics.ts';
 import { readAccount, toAccount, type AccountConfig } from '../config/config-accounts.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { readFrom } from '../config/config-values.ts';

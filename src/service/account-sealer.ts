@@ -1,7 +1,7 @@
-/** A part of the composition root: the keys of accounts' secrets, of SECRETS_KEY or a file in DATA_DIR; see app/base/sealing.ts. */
-import { newSecretsKey, readSecretsKeys, writeSecretsKeys } from '../adapters/data-dir/secrets-key.ts';
-import type { AccountSealer, AccountStore } from '../app/accounts/account-ports.ts';
-import { createSeal, type Seal } from '../app/base/sealing.ts';
+/** A part of the composition root: the keys of accounts' secrets, of SECRETS_KEY or a file in DATA_DIR; see platform/base/sealing.ts. */
+import { newSecretsKey, readSecretsKeys, writeSecretsKeys } from '../connectors/data-dir/secrets-key.ts';
+import type { AccountSealer, AccountStore } from '../areas/accounts/account-ports.ts';
+import { createSeal, type Seal } from '../platform/base/sealing.ts';
 import type { Config } from '../config/config.ts';
 import { ServiceError } from '../core/errors.ts';
 

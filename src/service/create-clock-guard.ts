@@ -1,8 +1,8 @@
 /** A part of the composition root: the comparison of this process's clock with the database's. */
 import { uptime } from 'node:os';
-import { createDatabaseClock } from '../adapters/postgres/db/database-clock.ts';
-import type { Logger } from '../app/base/basics.ts';
-import { ClockGuard } from '../app/base/clock-guard.ts';
+import { createDatabaseClock } from '../platform/db/database-clock.ts';
+import type { Logger } from '../platform/base/basics.ts';
+import { ClockGuard } from '../platform/base/clock-guard.ts';
 import type { OpenDatabase } from './open-database.ts';
 
 export const createClockGuard = (

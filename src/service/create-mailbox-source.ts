@@ -1,6 +1,6 @@
 /** A part of the composition root: the mailboxes that are read. */
-import type { ImapAccount } from '../adapters/imap/mailbox-source.ts';
-import { parseImapUrl, type ImapOptions } from '../adapters/imap/imap-url.ts';
+import type { ImapAccount } from '../connectors/imap/mailbox-source.ts';
+import { parseImapUrl, type ImapOptions } from '../connectors/imap/imap-url.ts';
 import type { AccountConfig } from '../config/config-accounts.ts';
 import { ConfigError } from '../config/config-error.ts';
 

@@ -4,9 +4,9 @@
  * Mail and callers have processes of their own: nothing that a caller asks for can delay mail, however much of it there is. The processes
  * for callers also have a lower priority.
  */
-import { createReadingPool, type ReadingPool } from '../adapters/reading/reading-pool.ts';
-import type { Logger } from '../app/base/basics.ts';
-import type { ReadingKind } from '../app/reading/reading-ports.ts';
+import { createReadingPool, type ReadingPool } from '../connectors/reading/reading-pool.ts';
+import type { Logger } from '../platform/base/basics.ts';
+import type { ReadingKind } from '../platform/reading/reading-ports.ts';
 import type { Config } from '../config/config.ts';
 import { findProgram } from './find-program.ts';
 

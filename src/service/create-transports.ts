@@ -1,13 +1,13 @@
 /** A part of the composition root: the transports by which accounts hand their mail over. */
 import path from 'node:path';
-import { createOutboxTransport } from '../adapters/smtp-out/outbox-transport.ts';
-import { createSmtpTransport, type SmtpTransport } from '../adapters/smtp-out/smtp-transport.ts';
-import { parseSmtpUrl, type SmtpOptions } from '../adapters/smtp-out/smtp-url.ts';
-import type { LoginTokens } from '../adapters/smtp-out/open-session.ts';
-import type { Logger } from '../app/base/basics.ts';
-import { traced } from '../app/base/tracing.ts';
-import type { Transport } from '../app/send/transport-ports.ts';
-import type { AccessTokens } from '../app/accounts/token-ports.ts';
+import { createOutboxTransport } from '../connectors/smtp-out/outbox-transport.ts';
+import { createSmtpTransport, type SmtpTransport } from '../connectors/smtp-out/smtp-transport.ts';
+import { parseSmtpUrl, type SmtpOptions } from '../connectors/smtp-out/smtp-url.ts';
+import type { LoginTokens } from '../connectors/smtp-out/open-session.ts';
+import type { Logger } from '../platform/base/basics.ts';
+import { traced } from '../platform/base/tracing.ts';
+import type { Transport } from '../areas/send/transport-ports.ts';
+import type { AccessTokens } from '../areas/accounts/token-ports.ts';
 import type { AccountConfig } from '../config/config-accounts.ts';
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';

@@ -4,8 +4,8 @@
  * it can have begun a send has nothing to wait for: all of it is cut off at once.
  */
 import { setMaxListeners } from 'node:events';
-import type { Logger } from '../app/base/basics.ts';
-import { systemTimers, type Timers } from '../app/base/timers.ts';
+import type { Logger } from '../platform/base/basics.ts';
+import { systemTimers, type Timers } from '../platform/base/timers.ts';
 import type { Config } from '../config/config.ts';
 
 /** The last part of the shutdown time, in which work that was cut off is recorded and answered, in ms. */

@@ -1,7 +1,7 @@
 /** A part of the composition root: tries the servers of an account before it is created. */
-import { createAccessTokens } from '../adapters/oauth2/access-tokens.ts';
-import { createTokenStore } from '../adapters/postgres/accounts/oauth2-tokens.ts';
-import type { ExamineAccount } from '../app/accounts/account-ports.ts';
+import { createAccessTokens } from '../connectors/oauth2/access-tokens.ts';
+import { createTokenStore } from '../areas/accounts/oauth2-tokens.ts';
+import type { ExamineAccount } from '../areas/accounts/account-ports.ts';
 import { tokenAccounts } from './create-access-tokens.ts';
 import { examineImap, examineSmtp, OF_REQUEST } from './examine-servers.ts';
 import { warning } from './finding.ts';

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { createServer, type AddressInfo } from 'node:net';
-import { MailboxError } from '../app/mailboxes/mailbox-ports.ts';
+import { MailboxError } from '../areas/mailboxes/mailbox-ports.ts';
 import { readAccount } from '../config/config-accounts.ts';
-import { createAccessTokens } from '../adapters/oauth2/access-tokens.ts';
-import { DEFAULT_SMTP_LIMITS } from '../adapters/smtp-out/smtp-url.ts';
+import { createAccessTokens } from '../connectors/oauth2/access-tokens.ts';
+import { DEFAULT_SMTP_LIMITS } from '../connectors/smtp-out/smtp-url.ts';
 import { silentLogger } from '../../test/helpers/silent-logger.ts';
 import { adviceFor, examineSmtp, OF_CONFIGURATION } from './examine-servers.ts';
 

@@ -1,9 +1,9 @@
 /** Tries the mail servers of an account: connection, TLS, certificate, log-in and mailboxes. Nothing is sent, and nothing is changed. */
-import { inspectMailboxServer } from '../adapters/imap/mailbox-source.ts';
-import { openSession } from '../adapters/smtp-out/open-session.ts';
-import type { AccessTokens } from '../app/accounts/token-ports.ts';
-import { endOfCertificates } from '../app/base/peer-certificate.ts';
-import { MailboxError, type MailboxInfo } from '../app/mailboxes/mailbox-ports.ts';
+import { inspectMailboxServer } from '../connectors/imap/mailbox-source.ts';
+import { openSession } from '../connectors/smtp-out/open-session.ts';
+import type { AccessTokens } from '../areas/accounts/token-ports.ts';
+import { endOfCertificates } from '../platform/base/peer-certificate.ts';
+import { MailboxError, type MailboxInfo } from '../areas/mailboxes/mailbox-ports.ts';
 import type { AccountConfig } from '../config/config-accounts.ts';
 import type { Config } from '../config/config.ts';
 import { formatError } from '../core/causes.ts';

@@ -3,7 +3,7 @@
  * refused because of it.
  */
 import { stat } from 'node:fs/promises';
-import type { SecurityLog } from '../app/base/security-log.ts';
+import type { SecurityLog } from '../platform/base/security-log.ts';
 import { isLoopback } from '../core/server-url.ts';
 
 export interface OpenListener {

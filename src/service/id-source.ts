@@ -1,7 +1,7 @@
 /** A part of the composition root: identifiers and random bytes. */
 import { randomFillSync } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
-import type { IdSource } from '../app/base/basics.ts';
+import type { IdSource } from '../platform/base/basics.ts';
 
 /** Bytes fetched from the system at a time: one call for each id costs more than everything else needed for an id. */
 const POOL_BYTES = 4096;

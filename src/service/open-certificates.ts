@@ -1,7 +1,7 @@
 /** A part of the composition root: the certificates of HTTP and of the listeners for mail, one when both use the same files. */
-import { CertificateFault, checkCertificate, type Certificate } from '../adapters/tls/certificate.ts';
-import { CertificateFiles } from '../adapters/tls/certificate-files.ts';
-import type { Clock, Logger } from '../app/base/basics.ts';
+import { CertificateFault, checkCertificate, type Certificate } from '../connectors/tls/certificate.ts';
+import { CertificateFiles } from '../connectors/tls/certificate-files.ts';
+import type { Clock, Logger } from '../platform/base/basics.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config/config.ts';
 import type { TlsConfig } from '../config/config-tls.ts';

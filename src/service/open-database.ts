@@ -1,15 +1,15 @@
 /** A part of the composition root: the database, embedded or external, migrated and ready. */
-import { findEmbeddedPostgres } from '../adapters/postgres/embedded/find-server.ts';
-import { startEmbeddedPostgres } from '../adapters/postgres/embedded/server.ts';
-import { callersShareOf, createCallersShare } from '../adapters/postgres/db/callers-share.ts';
-import { checkSessions } from '../adapters/postgres/db/check-database.ts';
-import { isLatest, migrateToLatest } from '../adapters/postgres/db/migrate.ts';
-import { createPool, isAway, type PoolOptions } from '../adapters/postgres/db/pool.ts';
-import { createReplicaReads, type ReplicaReads } from '../adapters/postgres/db/replica-reads.ts';
-import { untilThere } from '../adapters/postgres/db/until-there.ts';
-import { keepStatistics } from '../adapters/postgres/db/statistics.ts';
-import type { Logger } from '../app/base/basics.ts';
-import { currentAsker } from '../app/base/request-scope.ts';
+import { findEmbeddedPostgres } from '../connectors/embedded-postgres/find-server.ts';
+import { startEmbeddedPostgres } from '../connectors/embedded-postgres/server.ts';
+import { callersShareOf, createCallersShare } from '../platform/db/callers-share.ts';
+import { checkSessions } from '../platform/db/check-database.ts';
+import { isLatest, migrateToLatest } from '../platform/db/migrate.ts';
+import { createPool, isAway, type PoolOptions } from '../platform/db/pool.ts';
+import { createReplicaReads, type ReplicaReads } from '../platform/db/replica-reads.ts';
+import { untilThere } from '../platform/db/until-there.ts';
+import { keepStatistics } from '../platform/db/statistics.ts';
+import type { Logger } from '../platform/base/basics.ts';
+import { currentAsker } from '../platform/base/request-scope.ts';
 import type { Config } from '../config/config.ts';
 import type { Teardown } from './teardown.ts';
 

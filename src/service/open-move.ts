@@ -1,6 +1,6 @@
 /** A part of the composition root: DATA_DIR, the configured database, and another one that it is moved to. */
-import { lockDataDir } from '../adapters/data-dir/data-dir-lock.ts';
-import type { Logger } from '../app/base/basics.ts';
+import { lockDataDir } from '../connectors/data-dir/data-dir-lock.ts';
+import type { Logger } from '../platform/base/basics.ts';
 import type { Config } from '../config/config.ts';
 import { openUnlimitedDatabase, type OpenDatabase } from './open-database.ts';
 import { openBlobs, openJournal, ownStorageOf } from './open-storage.ts';

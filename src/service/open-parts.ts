@@ -1,30 +1,30 @@
 /** A part of the composition root: everything that a service opens in a locked DATA_DIR, and what depends on it. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { loadOrCreateInstanceId } from '../adapters/data-dir/instance-id.ts';
-import { createDueWork } from '../adapters/postgres/work/due-work.ts';
-import { createTokenStore } from '../adapters/postgres/accounts/oauth2-tokens.ts';
-import type { Meter } from '../app/metrics/meter.ts';
-import type { MailboxSource } from '../app/mailboxes/mailbox-ports.ts';
-import type { SentMailboxes } from '../app/sent-copies/sent-copy-ports.ts';
-import type { MessageReader } from '../app/reading/reading-ports.ts';
-import { UnreadableMail } from '../app/reading/unreadable-mail.ts';
-import type { ClockGuard } from '../app/base/clock-guard.ts';
-import type { Account, Clock, IdSource, Logger } from '../app/base/basics.ts';
+import { loadOrCreateInstanceId } from '../connectors/data-dir/instance-id.ts';
+import { createDueWork } from '../areas/work/find-due-work.ts';
+import { createTokenStore } from '../areas/accounts/oauth2-tokens.ts';
+import type { Meter } from '../platform/base/meter.ts';
+import type { MailboxSource } from '../areas/mailboxes/mailbox-ports.ts';
+import type { SentMailboxes } from '../areas/sent-copies/sent-copy-ports.ts';
+import type { MessageReader } from '../platform/reading/reading-ports.ts';
+import { UnreadableMail } from '../platform/reading/unreadable-mail.ts';
+import type { ClockGuard } from '../platform/base/clock-guard.ts';
+import type { Account, Clock, IdSource, Logger } from '../platform/base/basics.ts';
 import type { Config } from '../config/config.ts';
-import { createAccessTokens } from '../adapters/oauth2/access-tokens.ts';
-import { createImapSource } from '../adapters/imap/mailbox-source.ts';
-import { untilThere } from '../adapters/postgres/db/until-there.ts';
+import { createAccessTokens } from '../connectors/oauth2/access-tokens.ts';
+import { createImapSource } from '../connectors/imap/mailbox-source.ts';
+import { untilThere } from '../platform/db/until-there.ts';
 import { AccountRegistry, openStoredAccounts } from './account-registry.ts';
 import { tokenAccounts } from './create-access-tokens.ts';
 import { imapAccounts } from './create-mailbox-source.ts';
-import { startAccountWatch } from '../worker/account-watch.ts';
+import { startAccountWatch } from '../areas/accounts/account-watch.ts';
 import { createClockGuard } from './create-clock-guard.ts';
 import { createReader } from './create-reader.ts';
 import { createTransports, type Transports } from './create-transports.ts';
 import type { CutOff } from './cut-off.ts';
 import { createIdSource } from './id-source.ts';
 import { openStorage, type OpenStorage } from './open-storage.ts';
-import { WorkWatch } from '../worker/work-watch.ts';
+import { WorkWatch } from '../areas/work/work-watch.ts';
 import type { Teardown } from './teardown.ts';
 
 /** How long the start waits for the storage to show its identity, in ms. */

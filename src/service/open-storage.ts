@@ -1,14 +1,14 @@
 /** A part of the composition root: the files, the database and the journal of a locked DATA_DIR. */
 import path from 'node:path';
-import { createBlobStore } from '../adapters/blob/create.ts';
-import { LmdbJournal } from '../adapters/journal/lmdb-journal.ts';
-import { createSpool, type DiskSpool } from '../adapters/journal/spool.ts';
-import type { BlobStore, RequireCertainty } from '../app/files/file-ports.ts';
-import type { Logger } from '../app/base/basics.ts';
-import type { ClockGuard } from '../app/base/clock-guard.ts';
+import { createBlobStore } from '../connectors/blob/create.ts';
+import { LmdbJournal } from '../connectors/journal/lmdb-journal.ts';
+import { createSpool, type DiskSpool } from '../connectors/journal/spool.ts';
+import type { BlobStore, RequireCertainty } from '../platform/files/file-ports.ts';
+import type { Logger } from '../platform/base/basics.ts';
+import type { ClockGuard } from '../platform/base/clock-guard.ts';
 import type { Config } from '../config/config.ts';
-import { createStorageRecord } from '../adapters/postgres/files/storage-record.ts';
-import { OwnStorage } from '../app/files/own-storage.ts';
+import { createStorageRecord } from '../platform/files/storage-record.ts';
+import { OwnStorage } from '../platform/files/own-storage.ts';
 import type { CutOff } from './cut-off.ts';
 import { createIdSource } from './id-source.ts';
 import { openDatabase, type OpenDatabase } from './open-database.ts';

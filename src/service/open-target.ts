@@ -3,10 +3,10 @@
  * DATA_DIR; the database is not migrated, and not used for anything else.
  */
 import path from 'node:path';
-import { lockDataDir } from '../adapters/data-dir/data-dir-lock.ts';
-import { createSpool } from '../adapters/journal/spool.ts';
-import type { Logger } from '../app/base/basics.ts';
-import type { BlobStore, Spool } from '../app/files/file-ports.ts';
+import { lockDataDir } from '../connectors/data-dir/data-dir-lock.ts';
+import { createSpool } from '../connectors/journal/spool.ts';
+import type { Logger } from '../platform/base/basics.ts';
+import type { BlobStore, Spool } from '../platform/files/file-ports.ts';
 import type { Config } from '../config/config.ts';
 import { openUnlimitedDatabase, type OpenDatabase } from './open-database.ts';
 import { openBlobs } from './open-storage.ts';

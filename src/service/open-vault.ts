@@ -1,8 +1,8 @@
 /** A part of the composition root: a place that holds backups. */
 import { access } from 'node:fs/promises';
 import path from 'node:path';
-import { isS3, openPlace } from '../adapters/blob/create.ts';
-import { Vault } from '../app/backup/vault.ts';
+import { isS3, openPlace } from '../connectors/blob/create.ts';
+import { Vault } from '../areas/backup/vault.ts';
 import type { Config } from '../config/config.ts';
 import { BackupError } from '../core/backup/manifest.ts';
 
@@ -19,7 +19,7 @@ export async function openVault(config: Config, place: string, isNew: boolean): 
   const cipher =
     config.backupKey === null
       ? null
-      : await (await import('../adapters/age/age-cipher.ts')).createAgeCipher(config.backupKey);
+      : await (await import('../connectors/age/age-cipher.ts')).createAgeCipher(config.backupKey);
   const vault = new Vault({ backups, files }, cipher);
   if (isNew) await vault.check();
   return vault;

@@ -2,12 +2,12 @@
  * A part of the composition root: stores the outcomes left in the journal of a stopped service, as the service does at
  * its start.
  */
-import { createOutboundStore } from '../adapters/postgres/send/outbound-store.ts';
-import { createSendQueue } from '../adapters/postgres/send/send-queue.ts';
-import type { Logger } from '../app/base/basics.ts';
-import { createHeldClaims } from '../app/send/held-claims.ts';
-import { settleJournal } from '../app/send/settle-journal.ts';
-import { createSettling } from '../app/send/settling.ts';
+import { createOutboundStore } from '../areas/send/outbound-store.ts';
+import { createSendQueue } from '../areas/send/send-queue-store.ts';
+import type { Logger } from '../platform/base/basics.ts';
+import { createHeldClaims } from '../areas/send/held-claims.ts';
+import { settleJournal } from '../areas/send/settle-journal.ts';
+import { createSettling } from '../areas/send/settling.ts';
 import type { Config } from '../config/config.ts';
 import type { OpenData } from './open-data.ts';
 

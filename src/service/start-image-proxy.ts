@@ -1,14 +1,18 @@
 /** A part of the composition root: the image proxy, unless it is off. */
 import path from 'node:path';
-import { createImageFetcher } from '../adapters/remote-images/fetch-image.ts';
-import { createImageCache, removeImageCache } from '../adapters/remote-images/image-cache.ts';
-import { guardedLookup } from '../adapters/webhooks/guarded-lookup.ts';
-import { isPublic } from '../adapters/webhooks/public-addresses.ts';
-import { resolvePublicName } from '../adapters/webhooks/resolve-host.ts';
-import type { ImageUrls } from '../app/emails/image-urls.ts';
-import { createRemoteImages, refuseRemoteImage, type ReadRemoteImage } from '../app/emails/remote-images.ts';
-import { NO_METER } from '../app/metrics/meter.ts';
-import { startImageCleaner } from '../worker/image-cleaner.ts';
+import { createImageFetcher } from '../connectors/remote-images/fetch-image.ts';
+import { createImageCache, removeImageCache } from '../connectors/remote-images/image-cache.ts';
+import { guardedLookup } from '../connectors/webhooks/guarded-lookup.ts';
+import { isPublic } from '../connectors/webhooks/public-addresses.ts';
+import { resolvePublicName } from '../connectors/webhooks/resolve-host.ts';
+import type { ImageUrls } from '../areas/emails/image-urls.ts';
+import {
+  createRemoteImages,
+  refuseRemoteImage,
+  type ReadRemoteImage,
+} from '../areas/emails/remote-images.ts';
+import { NO_METER } from '../platform/base/meter.ts';
+import { startImageCleaner } from '../areas/emails/image-cleaner.ts';
 import type { Parts } from './open-parts.ts';
 import type { Teardown } from './teardown.ts';
 

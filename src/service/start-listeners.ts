@@ -1,9 +1,9 @@
 /** Starts the listeners for received mail that the configuration names. */
-import { createSenderCheck } from '../adapters/mail-auth/check-senders.ts';
-import type { Listener } from '../adapters/smtp-in/listener.ts';
-import type { CertificateSource } from '../app/base/tls.ts';
-import type { SecurityLog } from '../app/base/security-log.ts';
-import { takeDelivery, type TakeDeliveryPorts } from '../app/receive/take-delivery.ts';
+import { createSenderCheck } from '../connectors/mail-auth/check-senders.ts';
+import type { Listener } from '../connectors/smtp-in/listener.ts';
+import type { CertificateSource } from '../platform/base/tls.ts';
+import type { SecurityLog } from '../platform/base/security-log.ts';
+import { takeDelivery, type TakeDeliveryPorts } from '../areas/receive/take-delivery.ts';
 import type { Config } from '../config/config.ts';
 import { noteOpenListener } from './exposure.ts';
 import { findProgram } from './find-program.ts';
@@ -38,7 +38,7 @@ export async function startListeners(
       const listen = protocol === 'lmtp' ? config.lmtpListen : config.smtpListen;
       if (listen === null) continue;
       // Loaded only if there is a listener to start: other services save the memory of the library.
-      const { startListener } = await import('../adapters/smtp-in/listener.ts');
+      const { startListener } = await import('../connectors/smtp-in/listener.ts');
       const variable = `${protocol.toUpperCase()}_LISTEN`;
       const listener = await startListener({
         protocol,

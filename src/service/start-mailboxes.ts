@@ -1,13 +1,13 @@
 /** Starts reading the mailboxes of the accounts that have one. */
-import { createMailboxRecords } from '../adapters/postgres/mailboxes/mailbox-records.ts';
+import { createMailboxRecords } from '../areas/mailboxes/mailbox-records.ts';
 import type { Config } from '../config/config.ts';
 import type { AccountRegistry } from './account-registry.ts';
-import type { MailboxAccount, MailboxReader, MailboxReaderPorts } from '../worker/mailbox-reader.ts';
-import type { WorkWatch } from '../worker/work-watch.ts';
+import type { MailboxAccount, MailboxReader, MailboxReaderPorts } from '../areas/mailboxes/mailbox-reader.ts';
+import type { WorkWatch } from '../areas/work/work-watch.ts';
 
 export interface MailboxParts extends Omit<MailboxReaderPorts, 'records' | 'maxBytes' | 'random'> {
   readonly pool: Parameters<typeof createMailboxRecords>[0];
-  /** Identifies this DATA_DIR; see adapters/data-dir/instance-id.ts. */
+  /** Identifies this DATA_DIR; see connectors/data-dir/instance-id.ts. */
   readonly instanceId: string;
   readonly watch: Pick<WorkWatch, 'on'>;
   readonly registry: AccountRegistry;
@@ -29,7 +29,7 @@ export async function startMailboxes(
 
   async function start(): Promise<void> {
     // Loaded only if there is a mailbox to read: other services save its memory.
-    const { startMailboxReader } = await import('../worker/mailbox-reader.ts');
+    const { startMailboxReader } = await import('../areas/mailboxes/mailbox-reader.ts');
     if (isStopped) return;
     reader = startMailboxReader(
       {

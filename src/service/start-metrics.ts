@@ -1,10 +1,10 @@
 /** A part of the composition root: the metrics, if the configuration names an address for them. */
-import { onStatement } from '../adapters/postgres/db/statement-times.ts';
-import { createReadFigures } from '../adapters/postgres/metrics/read-figures.ts';
-import type { RequestObserver } from '../adapters/http/connections/answered-request.ts';
-import { NO_METER, type Meter, type SendOutcome } from '../app/metrics/meter.ts';
-import type { SecurityLog } from '../app/base/security-log.ts';
-import type { Transport, TransportResult } from '../app/send/transport-ports.ts';
+import { onStatement } from '../platform/db/statement-times.ts';
+import { createReadFigures } from '../areas/metrics/read-figures.ts';
+import type { RequestObserver } from '../platform/http/connections/answered-request.ts';
+import { NO_METER, type Meter, type SendOutcome } from '../platform/base/meter.ts';
+import type { SecurityLog } from '../platform/base/security-log.ts';
+import type { Transport, TransportResult } from '../areas/send/transport-ports.ts';
 import { readVersion } from '../config/version.ts';
 import type { Transports } from './create-transports.ts';
 import type { Certificates } from './open-certificates.ts';
@@ -31,8 +31,8 @@ export async function startMetrics(
   if (metricsListen === null) return { meter: NO_METER, observers: [], transports };
   // Loaded only if metrics are wanted: other services save the memory of the library.
   const [{ createMetrics }, { startMetricsServer }] = await Promise.all([
-    import('../adapters/telemetry/metrics.ts'),
-    import('../adapters/telemetry/metrics-server.ts'),
+    import('../connectors/telemetry/metrics.ts'),
+    import('../connectors/telemetry/metrics-server.ts'),
   ]);
   const metrics = createMetrics({
     version: readVersion(),

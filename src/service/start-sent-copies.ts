@@ -1,8 +1,8 @@
 /** A part of the composition root: copies of sent emails in the Sent mailboxes of their accounts. */
-import { createSentCopyQueue } from '../adapters/postgres/sent-copies/sent-copies.ts';
-import type { Logger } from '../app/base/basics.ts';
-import type { SentCopyQueue } from '../app/sent-copies/sent-copy-ports.ts';
-import { startSentCopier } from '../worker/sent-copier.ts';
+import { createSentCopyQueue } from '../areas/sent-copies/sent-copies.ts';
+import type { Logger } from '../platform/base/basics.ts';
+import type { SentCopyQueue } from '../areas/sent-copies/sent-copy-ports.ts';
+import { startSentCopier } from '../areas/sent-copies/sent-copier.ts';
 import type { Parts } from './open-parts.ts';
 import type { Teardown } from './teardown.ts';
 

@@ -1,7 +1,7 @@
 /**
  * The request to stop the service, as it comes by signals: once, or again from a person or supervisor that can't wait.
  */
-import type { Logger } from '../app/base/basics.ts';
+import type { Logger } from '../platform/base/basics.ts';
 
 export interface StopRequest {
   /** Aborted by the first signal; an interrupted start throws its reason. */

@@ -1,5 +1,5 @@
 /** Takes down what was set up, the last first. */
-import type { Logger } from '../app/base/basics.ts';
+import type { Logger } from '../platform/base/basics.ts';
 
 /** The steps to undo, in the order of the set-up. */
 export type Teardown = (() => Promise<void>)[];

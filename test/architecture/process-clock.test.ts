@@ -15,9 +15,9 @@ const MACHINE_CLOCK =
 const DATABASE_CLOCK = /\bclock\(\)/;
 
 const MAY_READ_MACHINE_CLOCK: Readonly<Record<string, string>> = {
-  'adapters/oauth2/account-tokens.ts': 'the text of a warning',
-  'adapters/postgres/doctor/inspect-server.ts': 'the doctor compares it with that of the database',
-  'adapters/smtp-out/outbox-transport.ts': 'names a file of the outbox folder, in which nothing is sent',
+  'connectors/oauth2/account-tokens.ts': 'the text of a warning',
+  'areas/doctor/inspect-server.ts': 'the doctor compares it with that of the database',
+  'connectors/smtp-out/outbox-transport.ts': 'names a file of the outbox folder, in which nothing is sent',
   'cli/api/format.ts': 'shows people how long ago something was',
   'cli/backup.ts': 'the comment in a new key file',
   'cli/dkim.ts': 'proposes the name of a new selector',
@@ -33,42 +33,42 @@ const MAY_READ_MACHINE_CLOCK: Readonly<Record<string, string>> = {
 };
 
 const MAY_READ_DATABASE_CLOCK: Readonly<Record<string, string>> = {
-  'adapters/http/drafts/drafts.ts': 'the answer contains the time of the deletion',
-  'adapters/http/emails/signed-images.ts': 'how long a browser may keep an image',
-  'adapters/http/health/health.ts': 'the answer contains the time, and the age of what readiness found',
-  'adapters/remote-images/image-cache.ts':
+  'areas/drafts/draft-routes.ts': 'the answer contains the time of the deletion',
+  'areas/emails/signed-image-route.ts': 'how long a browser may keep an image',
+  'api/health/health-routes.ts': 'the answer contains the time, and the age of what readiness found',
+  'connectors/remote-images/image-cache.ts':
     'files of a cache, whose dates are those of the disk; they may go early',
-  'adapters/tls/certificate-files.ts': 'a certificate is valid by the clock of the machine that checks it',
-  'adapters/webhooks/post-webhook.ts': 'dates and signs a request, and reads a date that an endpoint named',
-  'app/base/clock-guard.ts': 'a moment that the database must not pass before this process knows it',
-  'app/backup/make-backup.ts': 'the manifest contains the time of the end',
-  'app/emails/image-urls.ts': 'signed addresses of images contain their end, which no row has',
-  'app/erase/deletion-operations.ts': 'the answer contains the time of the deletion',
-  'app/files/clean-files.ts':
+  'connectors/tls/certificate-files.ts': 'a certificate is valid by the clock of the machine that checks it',
+  'connectors/webhooks/post-webhook.ts': 'dates and signs a request, and reads a date that an endpoint named',
+  'platform/base/clock-guard.ts': 'a moment that the database must not pass before this process knows it',
+  'areas/backup/make-backup.ts': 'the manifest contains the time of the end',
+  'areas/emails/image-urls.ts': 'signed addresses of images contain their end, which no row has',
+  'areas/erase/deletion-operations.ts': 'the answer contains the time of the deletion',
+  'platform/files/clean-files.ts':
     'dates of files are those of the storage; requireTime comes before any is deleted',
-  'app/keys/key-ring.ts': 'a copy of the keys is checked without a statement for each request',
-  'app/keys/manage-keys.ts': 'refuses an end that has passed; such a key would open nothing',
-  'app/mailboxes/account-operations.ts': 'the answer contains the time of the deletion',
-  'app/mailboxes/sync-mailbox.ts': 'the first day of mail that a new account takes',
-  'app/receive/arrival.ts': 'measures how long a mail took, for statistics',
-  'app/receive/match-sent-copy.ts': 'how long a copy of a send waits for its record; it is kept either way',
-  'app/receive/receive-known.ts': 'dates the arrival of a mail',
-  'app/receive/receive-message.ts': 'dates the arrival of a mail',
-  'app/send/hand-over-claim.ts': 'dates an attempt',
-  'app/send/hand-over.ts': 'dates an attempt',
-  'app/send/prepare-send.ts':
+  'platform/access/key-ring.ts': 'a copy of the keys is checked without a statement for each request',
+  'areas/keys/manage-keys.ts': 'refuses an end that has passed; such a key would open nothing',
+  'areas/mailboxes/account-operations.ts': 'the answer contains the time of the deletion',
+  'areas/mailboxes/sync-mailbox.ts': 'the first day of mail that a new account takes',
+  'areas/receive/arrival.ts': 'measures how long a mail took, for statistics',
+  'areas/receive/match-sent-copy.ts': 'how long a copy of a send waits for its record; it is kept either way',
+  'areas/receive/receive-known.ts': 'dates the arrival of a mail',
+  'areas/receive/receive-message.ts': 'dates the arrival of a mail',
+  'areas/send/hand-over-claim.ts': 'dates an attempt',
+  'areas/send/hand-over.ts': 'dates an attempt',
+  'areas/send/prepare-send.ts':
     'dates the message, its Message-ID and signature; refuses a send_at that has passed',
-  'app/sessions/session-ring.ts': 'a copy of the sessions is checked without a statement for each request',
-  'app/statistics/use-cases.ts': 'the end of a report whose caller names none',
-  'app/templates/operations.ts': 'the answer contains the time of the deletion',
-  'app/webhooks/operations.ts': 'the answer contains the time of the deletion',
-  'app/webhooks/webhooks.ts': 'the end of the old secret is sealed with it, and so is no column',
+  'areas/sessions/session-ring.ts': 'a copy of the sessions is checked without a statement for each request',
+  'areas/statistics/use-cases.ts': 'the end of a report whose caller names none',
+  'areas/templates/operations.ts': 'the answer contains the time of the deletion',
+  'areas/webhooks/operations.ts': 'the answer contains the time of the deletion',
+  'areas/webhooks/webhooks.ts': 'the end of the old secret is sealed with it, and so is no column',
 };
 
 /** The lines of code, without comments, that a pattern is found in. */
 function linesWith(pattern: RegExp, text: string): readonly string[] {
   return text
-    .replaceAll(/\/\*[\s\S]*?\*\//g, '')
+    .replaceAll(/(?<=^|\s)\/\*[\s\S]*?\*\//g, '')
     .split('\n')
     .map((line) => line.replace(/(^|\s)\/\/.*$/, ''))
     .filter((line) => pattern.test(line));

@@ -8,7 +8,7 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startEmbeddedPostgres } from '../../src/adapters/postgres/embedded/server.ts';
+import { startEmbeddedPostgres } from '../../src/connectors/embedded-postgres/server.ts';
 import { createRandom } from '../crash/random.ts';
 import { runCommandInProcess } from '../helpers/command-in-process.ts';
 import { startCommand } from '../helpers/command-process.ts';

@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { markDatabase } from '../../src/adapters/postgres/db/migrate.ts';
+import { markDatabase } from '../../src/platform/db/migrate.ts';
 import { runCommandInProcess } from '../helpers/command-in-process.ts';
 import { readEverything } from '../helpers/compare-databases.ts';
 import { onEmbedded } from '../helpers/embedded-database.ts';

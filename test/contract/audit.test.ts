@@ -3,7 +3,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAuditLog } from '../../src/adapters/postgres/audit/audit-log.ts';
+import { createAuditLog } from '../../src/areas/audit/audit-log.ts';
 import { runCommandInProcess } from '../helpers/command-in-process.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';

@@ -8,8 +8,8 @@ import { buffer, text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createBlobStore, type BlobStoreOptions } from '../../src/adapters/blob/create.ts';
-import type { BlobStore, ByteRange, Content } from '../../src/app/files/file-ports.ts';
+import { createBlobStore, type BlobStoreOptions } from '../../src/connectors/blob/create.ts';
+import type { BlobStore, ByteRange, Content } from '../../src/platform/files/file-ports.ts';
 import { makeTempFolder, type TempFolder } from '../helpers/temp-folder.ts';
 
 export interface StoreUnderTest {

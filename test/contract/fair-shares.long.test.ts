@@ -2,7 +2,7 @@
 import { createTransport } from 'nodemailer';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FOLLOWING_IS_CHEAP } from '../../src/app/base/request-scope.ts';
+import { FOLLOWING_IS_CHEAP } from '../../src/platform/base/request-scope.ts';
 import { mail, newId, receive } from '../helpers/inbound-mail.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';

@@ -99,11 +99,18 @@ describe('any operation', () => {
     const webhook = { url: 'https://example.test/', headers: { 'X-A': 'a\0b' } };
     const answer = await service.request('/api/webhooks', { json: webhook });
     codes.push([answer.status, ((await answer.json()) as { error: string }).error.split(' ')[0]]);
+    for (const name of ['content_type', 'content_id']) {
+      const file = { filename: 'a.txt', content: 'YQ==', [name]: 'a\0b' };
+      const draft = await service.request('/api/drafts', { json: { attachments: [file] } });
+      codes.push([draft.status, ((await draft.json()) as { error: string }).error.split(' ')[0]]);
+    }
     expect(codes).toEqual([
       [400, 'tag'],
       [400, 'subject'],
       [400, 'address'],
       [400, 'headers.X-A'],
+      [400, 'attachments[0].content_type'],
+      [400, 'attachments[0].content_id'],
     ]);
   });
 });

@@ -1,7 +1,7 @@
 /** The harness asks a server that a fault has just hit. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startEmbeddedPostgres } from '../../src/adapters/postgres/embedded/server.ts';
+import { startEmbeddedPostgres } from '../../src/connectors/embedded-postgres/server.ts';
 import { silentLogger } from '../helpers/silent-logger.ts';
 import { makeTempFolder } from '../helpers/temp-folder.ts';
 import { Database } from './database.ts';

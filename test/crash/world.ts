@@ -1,7 +1,7 @@
 /** Everything that runs during a crash test: the service, PostgreSQL, the mail server, storage, and the lines between them. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startEmbeddedPostgres } from '../../src/adapters/postgres/embedded/server.ts';
+import { startEmbeddedPostgres } from '../../src/connectors/embedded-postgres/server.ts';
 import { startS3Server } from '../helpers/s3-server.ts';
 import { TEST_SECRET } from '../helpers/service-process.ts';
 import { silentLogger } from '../helpers/silent-logger.ts';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startEmbeddedPostgres } from '../../src/adapters/postgres/embedded/server.ts';
+import { startEmbeddedPostgres } from '../../src/connectors/embedded-postgres/server.ts';
 import { waitUntilBlocked } from '../helpers/blocked-sessions.ts';
 import { urlOfEmbedded } from '../helpers/embedded-database.ts';
 import { startGatedSink, type GatedSink } from '../helpers/gated-sink.ts';

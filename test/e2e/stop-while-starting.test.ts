@@ -9,7 +9,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readPidFile } from '../../src/adapters/postgres/embedded/postmaster.ts';
+import { readPidFile } from '../../src/connectors/embedded-postgres/postmaster.ts';
 import { watchPostgres } from '../crash/stream-watchers.ts';
 import { TcpProxy } from '../crash/tcp-proxy.ts';
 import { createEmptyDatabase, createTestDatabase } from '../helpers/postgres.ts';

@@ -6,7 +6,7 @@ import { expect } from 'vitest';
 import { runCommandInProcess } from './command-in-process.ts';
 import { mailOf, writeMails } from './mail-folders.ts';
 import { addressForService, type TestDatabase } from './postgres.ts';
-import { IDENTITY_NAME } from '../../src/adapters/blob/identity.ts';
+import { IDENTITY_NAME } from '../../src/connectors/blob/identity.ts';
 import { makeTempFolder } from './temp-folder.ts';
 
 export interface BackupWorld {

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { writeSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
-import { createBlobStore } from '../../dist/adapters/blob/create.js';
+import { createBlobStore } from '../../dist/connectors/blob/create.js';
 
 const [options, mode, file] = process.argv.slice(2);
 const store = await createBlobStore(JSON.parse(options));

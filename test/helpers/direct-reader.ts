@@ -1,7 +1,7 @@
 /** A message reader that works in the calling process, without a child process: for tests that are about other things. */
 import { readFileSync } from 'node:fs';
-import type { MessageReader, ReadingKind, Readings } from '../../src/app/reading/reading-ports.ts';
-import { LATE_READINGS, READINGS, understand } from '../../src/app/reading/readings.ts';
+import type { MessageReader, ReadingKind, Readings } from '../../src/platform/reading/reading-ports.ts';
+import { LATE_READINGS, READINGS, understand } from '../../src/platform/reading/readings.ts';
 
 export const directReader: MessageReader = {
   async read<K extends ReadingKind>(kind: K, asked: Readings[K]['asked']) {

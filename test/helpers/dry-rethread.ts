@@ -1,7 +1,7 @@
 /** The changes that `rethread --dry-run` reports. */
 import type pg from 'pg';
-import { createRethreadStore } from '../../src/adapters/postgres/threads/rethread-store.ts';
-import { rethread } from '../../src/app/threads/rethread.ts';
+import { createRethreadStore } from '../../src/areas/threads/rethread-store.ts';
+import { rethread } from '../../src/areas/threads/rethread.ts';
 
 /** For all accounts; empty when the threads are right. */
 export async function dryRethread(pool: pg.Pool): Promise<readonly unknown[]> {

@@ -1,8 +1,9 @@
 /** Emails as the database gives them to the API, in both forms. */
-import { toEmailJson } from '../../src/adapters/http/emails/email-view.ts';
+import { toEmailJson } from '../../src/areas/emails/email-view.ts';
 import type { EmailJson } from '../../src/platform/schemas/schemas.ts';
-import type { EmailListingJson } from '../../src/adapters/http/emails/email-schemas.ts';
-import type { EmailDetail, EmailsJson, EmailSummary } from '../../src/app/emails/email-ports.ts';
+import type { EmailListingJson } from '../../src/areas/emails/email-schemas.ts';
+import type { EmailDetail, EmailSummary } from '../../src/areas/emails/email-ports.ts';
+import type { EmailsJson } from '../../src/platform/db/emails-json.ts';
 
 export function toEmailsJson(emails: readonly EmailSummary[]): EmailsJson {
   return { kind: 'whole', json: emails.map((email) => JSON.stringify(toEmailJson(email))).join() };

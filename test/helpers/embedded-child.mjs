@@ -3,8 +3,8 @@
  * of `dataDir` and, optionally, `fallbackFolder`, `uid`. Answers with one line of JSON. It runs the built program, because Node 20 can't
  * run TypeScript.
  */
-import { lockDataDir } from '../../dist/adapters/data-dir/data-dir-lock.js';
-import { startEmbeddedPostgres } from '../../dist/adapters/postgres/embedded/server.js';
+import { lockDataDir } from '../../dist/connectors/data-dir/data-dir-lock.js';
+import { startEmbeddedPostgres } from '../../dist/connectors/embedded-postgres/server.js';
 
 const { dataDir, fallbackFolder, uid } = JSON.parse(process.argv[2]);
 const answer = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);

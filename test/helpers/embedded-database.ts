@@ -1,6 +1,6 @@
 /** An embedded database, for callers that reach it by its address. */
-import type { EmbeddedConnection } from '../../src/adapters/postgres/embedded/init-database.ts';
-import { startEmbeddedPostgres } from '../../src/adapters/postgres/embedded/server.ts';
+import type { EmbeddedConnection } from '../../src/connectors/embedded-postgres/init-database.ts';
+import { startEmbeddedPostgres } from '../../src/connectors/embedded-postgres/server.ts';
 import { silentLogger } from './silent-logger.ts';
 
 /** For DATABASE_URL and `pg`. */

@@ -1,7 +1,7 @@
 /** Runs declared operations by answering with their examples, for tests of the HTTP edge alone. */
-import { exampleOf } from '../../src/adapters/http/document/examples.ts';
-import type { Application } from '../../src/app/application.ts';
-import type { OperationDeps } from '../../src/app/operations.ts';
+import { exampleOf } from '../../src/api/document/examples.ts';
+import type { Application } from '../../src/api/application.ts';
+import type { OperationDeps } from '../../src/api/operations.ts';
 import {
   createOperationRunner,
   type OperationRunner,

@@ -2,14 +2,14 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AddressInfo } from 'node:net';
-import { createHttpApp, type HttpApp, type HttpAppOptions } from '../../src/adapters/http/app.ts';
-import type { HttpLimits } from '../../src/adapters/http/connections/limits.ts';
-import { createSpool } from '../../src/adapters/journal/spool.ts';
-import type { Application } from '../../src/app/application.ts';
-import type { OperationDeps } from '../../src/app/operations.ts';
+import { createHttpApp, type HttpApp, type HttpAppOptions } from '../../src/api/app.ts';
+import type { HttpLimits } from '../../src/platform/http/connections/limits.ts';
+import { createSpool } from '../../src/connectors/journal/spool.ts';
+import type { Application } from '../../src/api/application.ts';
+import type { OperationDeps } from '../../src/api/operations.ts';
 import type { RunOperation } from '../../src/platform/operation/run-operation.ts';
-import type { Logger } from '../../src/app/base/basics.ts';
-import type { SessionUseCases } from '../../src/app/sessions/use-cases.ts';
+import type { Logger } from '../../src/platform/base/basics.ts';
+import type { SessionUseCases } from '../../src/platform/access/session-use-cases.ts';
 import { answerWithExample, createRunner } from './example-operations.ts';
 import { makeTempFolder } from './temp-folder.ts';
 

@@ -1,7 +1,7 @@
 /** Helpers of the IMAP adapter's tests for its sessions. */
-import { parseImapUrl } from '../../src/adapters/imap/imap-url.ts';
-import { createImapSource } from '../../src/adapters/imap/mailbox-source.ts';
-import type { FetchedMessage, MailboxError, MailboxSource } from '../../src/app/mailboxes/mailbox-ports.ts';
+import { parseImapUrl } from '../../src/connectors/imap/imap-url.ts';
+import { createImapSource } from '../../src/connectors/imap/mailbox-source.ts';
+import type { FetchedMessage, MailboxError, MailboxSource } from '../../src/areas/mailboxes/mailbox-ports.ts';
 import { NO_TOKENS } from './no-tokens.ts';
 
 /** A signal that never fires. */

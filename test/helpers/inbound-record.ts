@@ -1,7 +1,7 @@
 /** Records of received emails for tests of the store. */
 import { createHash } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
-import type { InboundRecord } from '../../src/app/receive/inbound-ports.ts';
+import type { InboundRecord } from '../../src/areas/receive/inbound-ports.ts';
 import type { MessageId } from '../../src/core/message/message-id.ts';
 import type { InboundLink } from '../../src/core/thread/place-inbound.ts';
 import { addressOf, newMessageId } from './outbound-record.ts';

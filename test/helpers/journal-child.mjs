@@ -6,8 +6,8 @@
  */
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { LmdbJournal } from '../../dist/adapters/journal/lmdb-journal.js';
-import { createSpool } from '../../dist/adapters/journal/spool.js';
+import { LmdbJournal } from '../../dist/connectors/journal/lmdb-journal.js';
+import { createSpool } from '../../dist/connectors/journal/spool.js';
 import { end, makeAttempt, silentLogger } from './journal-entry.mjs';
 
 const [folder, mode] = process.argv.slice(2);

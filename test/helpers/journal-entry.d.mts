@@ -1,6 +1,6 @@
-import type { EndedAttempt, JournalAttempt, UnrecordedEmail } from '../../src/app/send/journal-ports.ts';
-import type { TransportResult } from '../../src/app/send/transport-ports.ts';
-import type { Logger } from '../../src/app/base/basics.ts';
+import type { EndedAttempt, JournalAttempt, UnrecordedEmail } from '../../src/areas/send/journal-ports.ts';
+import type { TransportResult } from '../../src/areas/send/transport-ports.ts';
+import type { Logger } from '../../src/platform/base/basics.ts';
 
 export function uuid(n: number): string;
 export function makeAttempt(n: number, rawBytes?: number): JournalAttempt & { email: UnrecordedEmail };

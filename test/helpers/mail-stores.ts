@@ -1,14 +1,16 @@
 /** Stores of sent and of received mail on a database of their own, and values shared by their tests. */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { createEmailStore } from '../../src/adapters/postgres/emails/email-store.ts';
-import { createOutboundStore } from '../../src/adapters/postgres/send/outbound-store.ts';
-import { createThreadReader } from '../../src/adapters/postgres/threads/read-thread.ts';
-import { createInboundStore } from '../../src/adapters/postgres/receive/record-inbound.ts';
-import type { InboundStore } from '../../src/app/receive/inbound-ports.ts';
-import type { EmailsJson, EmailStore, StoredAttachment } from '../../src/app/emails/email-ports.ts';
-import type { OutboundStore } from '../../src/app/send/outbound-ports.ts';
-import type { ThreadsQuery } from '../../src/app/threads/thread-list-ports.ts';
+import { createEmailStore } from '../../src/areas/emails/email-store.ts';
+import { createOutboundStore } from '../../src/areas/send/outbound-store.ts';
+import { createThreadReader } from '../../src/areas/threads/read-thread.ts';
+import { createInboundStore } from '../../src/areas/receive/record-inbound.ts';
+import type { InboundStore } from '../../src/areas/receive/inbound-ports.ts';
+import type { EmailStore } from '../../src/areas/emails/email-ports.ts';
+import type { StoredAttachment } from '../../src/platform/files/stored-attachment.ts';
+import type { EmailsJson } from '../../src/platform/db/emails-json.ts';
+import type { OutboundStore } from '../../src/areas/send/outbound-ports.ts';
+import type { ThreadsQuery } from '../../src/areas/threads/thread-list-ports.ts';
 import { createTestDatabase, type TestDatabase } from './postgres.ts';
 import { createTestPool } from './test-pool.ts';
 

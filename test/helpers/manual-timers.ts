@@ -1,5 +1,5 @@
 /** Timers that a test moves forward: nothing fires between two calls of `advance`. */
-import type { Timers } from '../../src/app/base/timers.ts';
+import type { Timers } from '../../src/platform/base/timers.ts';
 
 export interface ManualTimers extends Timers {
   /** Fires the timers that become due, in order, and lets the work that they start go on as far as it can without I/O. */

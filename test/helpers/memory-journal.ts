@@ -1,5 +1,5 @@
 /** The journal in a map that outlives the process, as a disk does. */
-import type { Journal, JournalEntry } from '../../src/app/send/journal-ports.ts';
+import type { Journal, JournalEntry } from '../../src/areas/send/journal-ports.ts';
 
 /** By the ids of the claims. */
 export type Disk = Map<string, JournalEntry>;

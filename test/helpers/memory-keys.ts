@@ -1,6 +1,6 @@
 /** Idempotency keys in memory, for tests that make the store fail on demand. */
-import type { SendOutcome } from '../../src/app/send/use-cases.ts';
-import type { IdempotencyKeys, KeyHold } from '../../src/app/send/idempotency.ts';
+import type { SendOutcome } from '../../src/areas/send/use-cases.ts';
+import type { IdempotencyKeys, KeyHold } from '../../src/areas/send/idempotency.ts';
 
 interface StoredKey {
   readonly hold: KeyHold;

@@ -11,7 +11,7 @@ import {
   type MailboxSource,
   type MessageSummary,
   type OpenedMailbox,
-} from '../../src/app/mailboxes/mailbox-ports.ts';
+} from '../../src/areas/mailboxes/mailbox-ports.ts';
 
 export interface MemoryMessage {
   readonly uid: number;

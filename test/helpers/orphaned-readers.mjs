@@ -7,7 +7,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { serveReadings } from '../../dist/adapters/reading/serve-readings.js';
+import { serveReadings } from '../../dist/connectors/reading/serve-readings.js';
 
 if (process.send !== undefined) {
   serveReadings(

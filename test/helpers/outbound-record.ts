@@ -1,7 +1,7 @@
 /** Records of outbound emails for tests of the store. */
 import { randomUUID } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
-import type { OutboundRecord } from '../../src/app/send/outbound-ports.ts';
+import type { OutboundRecord } from '../../src/areas/send/outbound-ports.ts';
 import type { Address } from '../../src/core/address/address.ts';
 import type { MessageId } from '../../src/core/message/message-id.ts';
 

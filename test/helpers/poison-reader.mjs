@@ -3,7 +3,7 @@
  * program, because Node 20 can't run TypeScript.
  */
 import { appendFileSync } from 'node:fs';
-import { serveReadings } from '../../dist/adapters/reading/serve-readings.js';
+import { serveReadings } from '../../dist/connectors/reading/serve-readings.js';
 
 const DEEDS = {
   LOOP() {

@@ -1,6 +1,6 @@
 /** Queries of tests, on connections that are kept for a moment: a new connection costs more than most queries. */
 import { Pool, type ClientConfig } from 'pg';
-import { DEFAULT_SCHEMA } from '../../src/adapters/postgres/db/session.ts';
+import { DEFAULT_SCHEMA } from '../../src/platform/db/session.ts';
 
 /** In some tests, many queries wait for locks at the same moment. */
 const MAX_CONNECTIONS = 50;

@@ -1,16 +1,16 @@
 /** The embedded server as the service starts it, except for settings that cost time and protect nothing that a test looks at. */
 import { mkdir } from 'node:fs/promises';
-import { findBinaries } from '../../src/adapters/postgres/embedded/binaries.ts';
+import { findBinaries } from '../../src/connectors/embedded-postgres/binaries.ts';
 import {
   ensureDatabase,
   initDataFolder,
   type EmbeddedConnection,
-} from '../../src/adapters/postgres/embedded/init-database.ts';
-import { chooseLocation, prepareLocation } from '../../src/adapters/postgres/embedded/location.ts';
-import { createServerLog } from '../../src/adapters/postgres/embedded/server-log.ts';
-import { ServerProcess } from '../../src/adapters/postgres/embedded/server-process.ts';
-import { DATABASE, USER, serverArguments } from '../../src/adapters/postgres/embedded/settings.ts';
-import { SOCKET_PORT, chooseSocketFolder } from '../../src/adapters/postgres/embedded/socket-folder.ts';
+} from '../../src/connectors/embedded-postgres/init-database.ts';
+import { chooseLocation, prepareLocation } from '../../src/connectors/embedded-postgres/location.ts';
+import { createServerLog } from '../../src/connectors/embedded-postgres/server-log.ts';
+import { ServerProcess } from '../../src/connectors/embedded-postgres/server-process.ts';
+import { DATABASE, USER, serverArguments } from '../../src/connectors/embedded-postgres/settings.ts';
+import { SOCKET_PORT, chooseSocketFolder } from '../../src/connectors/embedded-postgres/socket-folder.ts';
 import { silentLogger } from './silent-logger.ts';
 
 /** Tests of the aftermath of a server crash start servers of their own; this one ends with the run. */

@@ -1,7 +1,7 @@
 /** The HTTP app behind a real socket, for clients that write bytes that no HTTP library would. */
 import { expect } from 'vitest';
-import type { HttpLimits } from '../../src/adapters/http/connections/limits.ts';
-import type { Application } from '../../src/app/application.ts';
+import type { HttpLimits } from '../../src/platform/http/connections/limits.ts';
+import type { Application } from '../../src/api/application.ts';
 import { createTestHttpApp, SECRET, type TestHttpApp } from './http-app.ts';
 import { connectRaw, type RawClient } from './raw-client.ts';
 import { createRecordingApplication, type RecordingApplication } from './recording-application.ts';

@@ -3,10 +3,10 @@
  * faults.
  */
 import { Readable } from 'node:stream';
-import type { Application } from '../../src/app/application.ts';
-import type { CustomerEmailsRequest } from '../../src/app/emails/use-cases.ts';
-import type { CheckedEmail, SendRequest } from '../../src/app/send/use-cases.ts';
-import type { SpoolFolder } from '../../src/app/files/file-ports.ts';
+import type { Application } from '../../src/api/application.ts';
+import type { CustomerEmailsRequest } from '../../src/areas/emails/use-cases.ts';
+import type { CheckedEmail, SendRequest } from '../../src/areas/send/use-cases.ts';
+import type { SpoolFolder } from '../../src/platform/files/file-ports.ts';
 import { toEmailsJson, toListingJson } from './emails-json.ts';
 import { nothingRemoved } from '../../src/core/html/removed.ts';
 import {

@@ -1,14 +1,15 @@
 /** Emails, threads and drafts as use cases return them, for tests of the HTTP edge. */
-import type { VariantDetail } from '../../src/app/emails/variant-view.ts';
+import type { VariantDetail } from '../../src/areas/emails/variant-view.ts';
 import { createHash } from 'node:crypto';
-import type { Draft, DraftSummary } from '../../src/app/drafts/draft-ports.ts';
-import type { ReplyPreview, ReplyRequest } from '../../src/app/reply/use-cases.ts';
-import type { SendRequest } from '../../src/app/send/use-cases.ts';
-import type { EmailDetail, EmailSummary, StoredAttachment } from '../../src/app/emails/email-ports.ts';
-import type { ThreadEmail, ThreadRecord } from '../../src/app/threads/thread-record-ports.ts';
-import type { ThreadListing } from '../../src/app/threads/thread-list-ports.ts';
-import type { ExplainedPlacement } from '../../src/app/threads/placement-facts.ts';
-import type { RefusedMerge } from '../../src/app/threads/refused-merge-ports.ts';
+import type { Draft, DraftSummary } from '../../src/areas/drafts/draft-ports.ts';
+import type { ReplyPreview, ReplyRequest } from '../../src/areas/reply/use-cases.ts';
+import type { SendRequest } from '../../src/areas/send/use-cases.ts';
+import type { EmailDetail, EmailSummary } from '../../src/areas/emails/email-ports.ts';
+import type { StoredAttachment } from '../../src/platform/files/stored-attachment.ts';
+import type { ThreadEmail, ThreadRecord } from '../../src/areas/threads/thread-record-ports.ts';
+import type { ThreadListing } from '../../src/areas/threads/thread-list-ports.ts';
+import type { ExplainedPlacement } from '../../src/areas/threads/placement-facts.ts';
+import type { RefusedMerge } from '../../src/areas/threads/refused-merge-store.ts';
 import type { MessageId } from '../../src/core/message/message-id.ts';
 import { type ListedEmail } from './emails-json.ts';
 

@@ -1,7 +1,7 @@
 /** Results of use cases other than emails, for tests of the HTTP edge: accounts, customers, events, keys. */
-import type { Erasure } from '../../src/app/erase/erasure-ports.ts';
-import type { FeedEvent } from '../../src/app/events/event-ports.ts';
-import type { Unsubscribe } from '../../src/app/unsubscribes/unsubscribe-ports.ts';
+import type { Erasure } from '../../src/areas/erase/erasure-ports.ts';
+import type { FeedEvent } from '../../src/areas/events/event-ports.ts';
+import type { Unsubscribe } from '../../src/areas/unsubscribes/unsubscribe-store.ts';
 import { IDS } from './sample-emails.ts';
 
 export const sampleUnsubscribe: Unsubscribe = {

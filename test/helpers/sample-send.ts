@@ -1,4 +1,4 @@
-import type { SendRequest } from '../../src/app/send/use-cases.ts';
+import type { SendRequest } from '../../src/areas/send/use-cases.ts';
 
 /** A plain send of the default account, sent at once. */
 export const SAMPLE_SEND: SendRequest = {

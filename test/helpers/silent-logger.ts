@@ -1,4 +1,4 @@
-import type { Logger } from '../../src/app/base/basics.ts';
+import type { Logger } from '../../src/platform/base/basics.ts';
 
 /** Drops everything. */
 export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} };

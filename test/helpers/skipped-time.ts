@@ -1,5 +1,5 @@
 /** Time for a test that skips hours while real work goes on: timers fire when their time has come, whether it passed or was skipped. */
-import type { Timers } from '../../src/app/base/timers.ts';
+import type { Timers } from '../../src/platform/base/timers.ts';
 
 export interface SkippedTime extends Timers {
   readonly clock: () => Date;

@@ -1,9 +1,9 @@
 /** Mail servers and transports of a test file. All are closed after each test, transports before their servers. */
 import type { SMTPServerOptions } from 'smtp-server';
 import { afterEach } from 'vitest';
-import { createSmtpTransport, type SmtpTransport } from '../../src/adapters/smtp-out/smtp-transport.ts';
-import { parseSmtpUrl } from '../../src/adapters/smtp-out/smtp-url.ts';
-import type { Logger } from '../../src/app/base/basics.ts';
+import { createSmtpTransport, type SmtpTransport } from '../../src/connectors/smtp-out/smtp-transport.ts';
+import { parseSmtpUrl } from '../../src/connectors/smtp-out/smtp-url.ts';
+import type { Logger } from '../../src/platform/base/basics.ts';
 import { startRealSmtpServer, type RealSmtpServer } from './real-smtp-server.ts';
 import {
   startScriptedServer,

@@ -1,6 +1,6 @@
 /** The service's connection pool on a test database. */
 import type pg from 'pg';
-import { createPool } from '../../src/adapters/postgres/db/pool.ts';
+import { createPool } from '../../src/platform/db/pool.ts';
 import { addressForService, type TestDatabase } from './postgres.ts';
 import { silentLogger } from './silent-logger.ts';
 

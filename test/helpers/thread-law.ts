@@ -1,7 +1,7 @@
 /** The threads that an account should have: derived only from the law, from everything that is stored of its emails. */
 import type pg from 'pg';
-import { inTransaction } from '../../src/adapters/postgres/db/transaction.ts';
-import { namesOf, readThreadGraph } from '../../src/adapters/postgres/threads/thread-graph.ts';
+import { inTransaction } from '../../src/platform/db/transaction.ts';
+import { namesOf, readThreadGraph } from '../../src/areas/threads/thread-graph.ts';
 import { groupByLinks } from '../../src/core/thread/link-graph.ts';
 import { numbered } from './groups.ts';
 

@@ -5,7 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { ImapFlow } from 'imapflow';
-import type { MailboxError, MailboxSession } from '../../src/app/mailboxes/mailbox-ports.ts';
+import type { MailboxError, MailboxSession } from '../../src/areas/mailboxes/mailbox-ports.ts';
 import { startDovecot, type DovecotServer } from '../helpers/dovecot-server.ts';
 import { MAIL_USERS } from '../helpers/dovecot-files.ts';
 import { collect, failureOf, NEVER, readAll, sourceOf } from '../helpers/imap-sessions.ts';

@@ -1,6 +1,6 @@
 /** Broken and hostile servers: every command ends, with an error that describes the fault. */
 import { afterEach, expect, it } from 'vitest';
-import type { MailboxError, MailboxSession } from '../../src/app/mailboxes/mailbox-ports.ts';
+import type { MailboxError, MailboxSession } from '../../src/areas/mailboxes/mailbox-ports.ts';
 import {
   startScriptedImapServer,
   type ImapCommand,

@@ -1,11 +1,11 @@
 /** Logging in to a real Dovecot with OAuth2: it asks the same authorization server if a token is valid. */
 import type { Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { parseImapUrl } from '../../src/adapters/imap/imap-url.ts';
-import { createImapSource } from '../../src/adapters/imap/mailbox-source.ts';
-import { createAccessTokens, type OAuth2Tokens } from '../../src/adapters/oauth2/access-tokens.ts';
-import { createTokenStore } from '../../src/adapters/postgres/accounts/oauth2-tokens.ts';
-import type { MailboxSource } from '../../src/app/mailboxes/mailbox-ports.ts';
+import { parseImapUrl } from '../../src/connectors/imap/imap-url.ts';
+import { createImapSource } from '../../src/connectors/imap/mailbox-source.ts';
+import { createAccessTokens, type OAuth2Tokens } from '../../src/connectors/oauth2/access-tokens.ts';
+import { createTokenStore } from '../../src/areas/accounts/oauth2-tokens.ts';
+import type { MailboxSource } from '../../src/areas/mailboxes/mailbox-ports.ts';
 import { startDovecot, type DovecotServer } from '../helpers/dovecot-server.ts';
 import { failureOf, NEVER } from '../helpers/imap-sessions.ts';
 import { skipWithoutMailServers } from '../helpers/mail-servers.ts';

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { FolderBlobStore } from '../../src/adapters/blob/folder.ts';
-import { createFileReferences } from '../../src/adapters/postgres/emails/file-references.ts';
-import { cleanFiles } from '../../src/app/files/clean-files.ts';
+import { FolderBlobStore } from '../../src/connectors/blob/folder.ts';
+import { createFileReferences } from '../../src/areas/emails/file-references.ts';
+import { cleanFiles } from '../../src/platform/files/clean-files.ts';
 import { runCommandInProcess } from '../helpers/command-in-process.ts';
 import { mailOf, writeMails } from '../helpers/mail-folders.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';

@@ -14,8 +14,8 @@ import {
 import { joinMbox } from '../helpers/mbox.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { createTestPool } from '../helpers/test-pool.ts';
-import { createImportLog } from '../../src/adapters/postgres/import/import-log.ts';
-import { createDeletionStore } from '../../src/adapters/postgres/erase/deletion-store.ts';
+import { createImportLog } from '../../src/areas/import/import-log.ts';
+import { createDeletionStore } from '../../src/areas/erase/deletion-store.ts';
 import { query } from '../helpers/query.ts';
 import { makeTempFolder, type TempFolder } from '../helpers/temp-folder.ts';
 

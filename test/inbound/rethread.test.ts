@@ -1,8 +1,8 @@
 /** Rethreading: finds and mends threads that disagree with the links and decisions, and nothing else. */
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { createRethreadStore } from '../../src/adapters/postgres/threads/rethread-store.ts';
-import { rethread, type ThreadMove } from '../../src/app/threads/rethread.ts';
+import { createRethreadStore } from '../../src/areas/threads/rethread-store.ts';
+import { rethread, type ThreadMove } from '../../src/areas/threads/rethread.ts';
 import { emptyTables } from '../helpers/empty-tables.ts';
 import { mail, newId, receive, type Received } from '../helpers/inbound-mail.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';

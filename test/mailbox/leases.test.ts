@@ -1,6 +1,6 @@
 /** Assignment of accounts to reading processes: one owner for each, and many accounts at once. Real database, IMAP server in memory. */
 import { describe, expect, it } from 'vitest';
-import { MailboxError } from '../../src/app/mailboxes/mailbox-ports.ts';
+import { MailboxError } from '../../src/areas/mailboxes/mailbox-ports.ts';
 import { readEmails, waitForPass } from '../helpers/mailbox-rows.ts';
 import { fill, numberedMail, useMailboxWorlds } from '../helpers/mailbox-worlds.ts';
 import { MemoryMailServer } from '../helpers/memory-mail-server.ts';

@@ -1,9 +1,12 @@
 /** Messages set aside: how an operator recognises them, and what becomes of them. Real database, IMAP server in memory. */
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createMailboxStatusStore } from '../../src/adapters/postgres/mailboxes/mailbox-status.ts';
-import { MailboxError } from '../../src/app/mailboxes/mailbox-ports.ts';
-import type { MailboxStatusStore, QuarantinedMessage } from '../../src/app/mailboxes/mailbox-status-ports.ts';
+import { createMailboxStatusStore } from '../../src/areas/mailboxes/mailbox-status.ts';
+import { MailboxError } from '../../src/areas/mailboxes/mailbox-ports.ts';
+import type {
+  MailboxStatusStore,
+  QuarantinedMessage,
+} from '../../src/areas/mailboxes/mailbox-status-ports.ts';
 import type { ErrorCode } from '../../src/core/error-registry.ts';
 import { ServiceError } from '../../src/core/errors.ts';
 import { mail } from '../helpers/inbound-mail.ts';

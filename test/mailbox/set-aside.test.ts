@@ -1,6 +1,6 @@
 /** Messages that can't be taken now, or at all, and that block nothing. Real database, IMAP server in memory that misbehaves. */
 import { describe, expect, it } from 'vitest';
-import { MailboxError } from '../../src/app/mailboxes/mailbox-ports.ts';
+import { MailboxError } from '../../src/areas/mailboxes/mailbox-ports.ts';
 import { ServiceError } from '../../src/core/errors.ts';
 import { letTimePass } from '../helpers/mailbox-rows.ts';
 import { fill, numberedMail, useMailboxWorlds } from '../helpers/mailbox-worlds.ts';

@@ -1,6 +1,6 @@
 /** Which messages are taken from mailboxes, and when. Real database, IMAP server in memory. */
 import { describe, expect, it } from 'vitest';
-import { setTracer, type SpanStart } from '../../src/app/base/tracing.ts';
+import { setTracer, type SpanStart } from '../../src/platform/base/tracing.ts';
 import { mail } from '../helpers/inbound-mail.ts';
 import { fill, numberedMail, useMailboxWorlds } from '../helpers/mailbox-worlds.ts';
 import { waitUntil } from '../helpers/wait-until.ts';

@@ -1,7 +1,7 @@
 /** Runs the models: processes are started and killed, first in steps with faults, then in steps without, until all is done. */
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import type { TransportResult } from '../../src/app/send/transport-ports.ts';
+import type { TransportResult } from '../../src/areas/send/transport-ports.ts';
 import type { DeliveryState } from '../../src/core/delivery/states.ts';
 import { Process, type World } from './world.ts';
 

@@ -4,15 +4,15 @@
  */
 import type fc from 'fast-check';
 import { it } from 'vitest';
-import { MailboxError, type MailboxSession } from '../../src/app/mailboxes/mailbox-ports.ts';
-import { LeaseLost, type MailboxRecords } from '../../src/app/mailboxes/mailbox-record-ports.ts';
+import { MailboxError, type MailboxSession } from '../../src/areas/mailboxes/mailbox-ports.ts';
+import { LeaseLost, type MailboxRecords } from '../../src/areas/mailboxes/mailbox-record-ports.ts';
 import type { MailboxProgress } from '../../src/core/mailbox/sync-plan.ts';
 import { toUidSet, type UidSet } from '../../src/core/mailbox/uid-set.ts';
 import {
   startMailboxReader,
   type MailboxReader,
   type MailboxReaderPorts,
-} from '../../src/worker/mailbox-reader.ts';
+} from '../../src/areas/mailboxes/mailbox-reader.ts';
 import { silentLogger } from '../helpers/silent-logger.ts';
 import { Nodes, expectModel } from './expect-model.ts';
 import { World, type Process } from './world.ts';

@@ -1,9 +1,9 @@
 /**
- * The send queue in memory, as the statements of `adapters/postgres/` treat it: emails with one recipient each. Every method is one
+ * The send queue in memory, as the statements of `areas/send/` treat it: emails with one recipient each. Every method is one
  * statement or one transaction. `send-queue.prop.test.ts` runs the real loop over it.
  */
-import type { EndedAttempt } from '../../src/app/send/journal-ports.ts';
-import type { Situation } from '../../src/app/send/queue-ports.ts';
+import type { EndedAttempt } from '../../src/areas/send/journal-ports.ts';
+import type { Situation } from '../../src/areas/send/queue-ports.ts';
 import { conclude, isOpen, type Conclusion } from '../../src/core/delivery/conclude.ts';
 import type { AttemptOutcome, DeliveryState, EmailState } from '../../src/core/delivery/states.ts';
 

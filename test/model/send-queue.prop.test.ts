@@ -4,13 +4,17 @@
  */
 import type fc from 'fast-check';
 import { it } from 'vitest';
-import { createHeldClaims } from '../../src/app/send/held-claims.ts';
-import { createSettling } from '../../src/app/send/settling.ts';
-import type { BlobStore } from '../../src/app/files/file-ports.ts';
-import type { Transport, TransportResult } from '../../src/app/send/transport-ports.ts';
-import type { JournalEntry } from '../../src/app/send/journal-ports.ts';
-import type { SendQueue } from '../../src/app/send/queue-ports.ts';
-import { startSendQueue, type SendQueueLoop, type SendQueuePorts } from '../../src/worker/send-queue.ts';
+import { createHeldClaims } from '../../src/areas/send/held-claims.ts';
+import { createSettling } from '../../src/areas/send/settling.ts';
+import type { BlobStore } from '../../src/platform/files/file-ports.ts';
+import type { Transport, TransportResult } from '../../src/areas/send/transport-ports.ts';
+import type { JournalEntry } from '../../src/areas/send/journal-ports.ts';
+import type { SendQueue } from '../../src/areas/send/queue-ports.ts';
+import {
+  startSendQueue,
+  type SendQueueLoop,
+  type SendQueuePorts,
+} from '../../src/areas/send/send-queue-loop.ts';
 import { createMemoryJournal } from '../helpers/memory-journal.ts';
 import { silentLogger } from '../helpers/silent-logger.ts';
 import { QueueDatabase, type ModelEmail } from './queue-database.ts';

@@ -7,7 +7,7 @@
  */
 import type fc from 'fast-check';
 import { ServiceError } from '../../src/core/errors.ts';
-import type { Timers } from '../../src/app/base/timers.ts';
+import type { Timers } from '../../src/platform/base/timers.ts';
 
 /** From 0 (inclusive) to 1 (exclusive); the same seed gives the same numbers (mulberry32). */
 export function createRandom(seed: number): () => number {

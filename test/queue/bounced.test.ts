@@ -1,7 +1,7 @@
 /** The effect of a bounce on a send that is still in the queue, while a process is handing it over. */
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createReportStore } from '../../src/adapters/postgres/receive/delivery-reports.ts';
+import { createReportStore } from '../../src/areas/receive/delivery-reports.ts';
 import { conclude } from '../../src/core/delivery/conclude.ts';
 import type { DeliveryState } from '../../src/core/delivery/states.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';

@@ -5,8 +5,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { alwaysCertain } from '../helpers/always-certain.ts';
-import { createReportStore } from '../../src/adapters/postgres/receive/delivery-reports.ts';
-import { createSentCopyQueue } from '../../src/adapters/postgres/sent-copies/sent-copies.ts';
+import { createReportStore } from '../../src/areas/receive/delivery-reports.ts';
+import { createSentCopyQueue } from '../../src/areas/sent-copies/sent-copies.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
 import { startQueueNode, type QueueNode } from '../helpers/queue-node.ts';

@@ -1,7 +1,7 @@
 /** The fate of a claim whose process ended or fell silent, in each state; and what operators may do about it. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { TransportResult } from '../../src/app/send/transport-ports.ts';
-import type { Claim } from '../../src/app/send/queue-ports.ts';
+import type { TransportResult } from '../../src/areas/send/transport-ports.ts';
+import type { Claim } from '../../src/areas/send/queue-ports.ts';
 import { parseEmailsJson } from '../helpers/emails-json.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';

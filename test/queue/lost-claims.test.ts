@@ -2,9 +2,9 @@
 import type { Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { alwaysCertain } from '../helpers/always-certain.ts';
-import { enqueue } from '../../src/adapters/postgres/send/queue-rows.ts';
-import { createSendQueue } from '../../src/adapters/postgres/send/send-queue.ts';
-import type { Claim } from '../../src/app/send/queue-ports.ts';
+import { enqueue } from '../../src/areas/send/queue-rows.ts';
+import { createSendQueue } from '../../src/areas/send/send-queue-store.ts';
+import type { Claim } from '../../src/areas/send/queue-ports.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
 import { startQueueNode, type QueueNode } from '../helpers/queue-node.ts';

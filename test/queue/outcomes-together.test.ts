@@ -1,7 +1,7 @@
 /** Outcomes of queued sends that become known at the same moment. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { EndedAttempt } from '../../src/app/send/journal-ports.ts';
-import type { Claim } from '../../src/app/send/queue-ports.ts';
+import type { EndedAttempt } from '../../src/areas/send/journal-ports.ts';
+import type { Claim } from '../../src/areas/send/queue-ports.ts';
 import { conclude } from '../../src/core/delivery/conclude.ts';
 import type { DeliveryState } from '../../src/core/delivery/states.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';

@@ -1,6 +1,6 @@
 /** When an email is `sending`: a claim writes nothing, only a hand-over that takes long does. */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import type { Claim } from '../../src/app/send/queue-ports.ts';
+import type { Claim } from '../../src/areas/send/queue-ports.ts';
 import { conclude } from '../../src/core/delivery/conclude.ts';
 import type { ServiceError } from '../../src/core/errors.ts';
 import { startGatedSink, type GatedSink } from '../helpers/gated-sink.ts';

@@ -4,7 +4,7 @@
  */
 import * as fc from 'fast-check';
 import { describe, it } from 'vitest';
-import { understand } from '../../src/app/reading/readings.ts';
+import { understand } from '../../src/platform/reading/readings.ts';
 import { damageLines } from '../fuzz/damage-lines.ts';
 import { randomFrom } from '../fuzz/mutate.ts';
 import { BOUNCE_CASES } from '../helpers/bounce-table.ts';

@@ -1,7 +1,7 @@
 /** Everything that reads strangers' input, each as one function of bytes. None of them may throw, whatever it gets. */
-import { JsonStringReader } from '../../src/adapters/http/body/json-string-reader.ts';
-import { VanishedUids } from '../../src/adapters/imap/vanished-uids.ts';
-import { decodeBase64 } from '../../src/adapters/http/body/base64-decoder.ts';
+import { JsonStringReader } from '../../src/platform/http/body/json-string-reader.ts';
+import { VanishedUids } from '../../src/connectors/imap/vanished-uids.ts';
+import { decodeBase64 } from '../../src/platform/http/body/base64-decoder.ts';
 import { parseAddressList } from '../../src/core/address/address-list.ts';
 import { parseLenientAddressList } from '../../src/core/address/lenient-address-list.ts';
 import { readInvitation } from '../../src/core/calendar/read-invitation.ts';

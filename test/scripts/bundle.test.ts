@@ -12,7 +12,7 @@ it('names the lines of the sources in traces', async () => {
   const child = spawn(process.execPath, [program], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  expect(await text(child.stderr)).toMatch(/\/src\/adapters\/mail-auth\/sender-worker\.ts:\d+:\d+/);
+  expect(await text(child.stderr)).toMatch(/\/src\/connectors\/mail-auth\/sender-worker\.ts:\d+:\d+/);
 });
 
 const FOLDER = fileURLToPath(new URL('../../dist/bundle', import.meta.url));

@@ -41,7 +41,7 @@ beforeAll(async () => {
     findStatements: (folder: string) => { places: Places };
   };
   const describing = (await script('describe.mjs')) as { loadStatements: Load; describeAll: Describe };
-  ({ places } = findStatements(path.join(ROOT, 'src', 'adapters', 'postgres')));
+  ({ places } = findStatements(path.join(ROOT, 'src')));
   const loaded = await describing.loadStatements(compile(ROOT, DIST), places);
   describeAll = () => describing.describeAll(client, loaded, places);
 });
@@ -63,15 +63,15 @@ it('a migration that fails is told in one line, before the server stops', async 
   const steps: { readonly isEnded: boolean }[] = [];
   Object.assign(globalThis, { steps, connection: database.connectionConfig });
   for (const [file, text] of Object.entries({
-    'embedded/server.js':
+    'connectors/embedded-postgres/server.js':
       'export const startEmbeddedPostgres = async () => ({ connection, stop: async () => steps.push({ isEnded: pool.ended }) });',
-    'db/session.js': 'export const DEFAULT_SCHEMA = "public";',
-    'db/migrate.js': `export async function migrateToLatest(pool) {
+    'platform/db/session.js': 'export const DEFAULT_SCHEMA = "public";',
+    'platform/db/migrate.js': `export async function migrateToLatest(pool) {
       globalThis.pool = pool;
       await pool.query('select missing').catch((cause) => { throw new Error('not migrated', { cause }); });
     }`,
   })) {
-    const target = path.join(dist, 'adapters', 'postgres', file);
+    const target = path.join(dist, file);
     await mkdir(path.dirname(target), { recursive: true });
     await writeFile(target, text);
   }

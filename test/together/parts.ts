@@ -2,7 +2,7 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type pg from 'pg';
-import type { Logger } from '../../src/app/base/basics.ts';
+import type { Logger } from '../../src/platform/base/basics.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { openData, type OpenData } from '../../src/service/open-data.ts';
 import { startService, type Service } from '../../src/service/service.ts';

@@ -1,9 +1,9 @@
 /** `email-worker accounts`: lists the accounts, and how far their mailboxes have been read; changes those that the API manages. */
 import { formatSeconds } from '../../core/durations.ts';
 import { shownMailbox } from '../../core/address/shown-mailbox.ts';
-import { path, type ApiRequest } from '../../adapters/mcp/api-call.ts';
-import { createAccountStore } from '../../adapters/postgres/accounts/account-store.ts';
-import { forgetMailboxes } from '../../adapters/postgres/mailboxes/mailbox-records.ts';
+import { path, type ApiRequest } from '../../api/mcp/api-call.ts';
+import { createAccountStore } from '../../areas/accounts/account-store.ts';
+import { forgetMailboxes } from '../../areas/mailboxes/mailbox-records.ts';
 import { rotateSecrets } from '../../service/account-sealer.ts';
 import { defineCommand, UsageError, type CommandResult } from '../command.ts';
 import { printable, type Output } from '../output.ts';

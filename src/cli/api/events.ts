@@ -1,5 +1,5 @@
 /** `email-worker events`: prints events as they happen, as JSON lines. */
-import { path } from '../../adapters/mcp/api-call.ts';
+import { path } from '../../api/mcp/api-call.ts';
 import { parseEventId } from '../../core/event/event-id.ts';
 import { EVENT_TYPES } from '../../core/event/event-types.ts';
 import { defineCommand, UsageError } from '../command.ts';

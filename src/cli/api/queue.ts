@@ -1,6 +1,6 @@
 /** `email-worker queue`: lists the emails that are to be sent and their outcomes, and takes an operator's decisions about them. */
 import { shownMailbox } from '../../core/address/shown-mailbox.ts';
-import { path } from '../../adapters/mcp/api-call.ts';
+import { path } from '../../api/mcp/api-call.ts';
 import { defineCommand, UsageError, type CommandResult } from '../command.ts';
 import { parseUuid } from '../values.ts';
 import type { Output } from '../output.ts';

@@ -1,6 +1,6 @@
 /** `email-worker search`: finds emails. */
 import { shownMailbox } from '../../core/address/shown-mailbox.ts';
-import { path } from '../../adapters/mcp/api-call.ts';
+import { path } from '../../api/mcp/api-call.ts';
 import { defineCommand } from '../command.ts';
 import type { Column } from '../table.ts';
 import { EMAIL_STATES } from '../../core/delivery/states.ts';

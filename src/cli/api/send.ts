@@ -1,7 +1,7 @@
 /** `email-worker send`: sends an email, or saves a draft, through the running service. */
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
-import { path as apiPath } from '../../adapters/mcp/api-call.ts';
+import { path as apiPath } from '../../api/mcp/api-call.ts';
 import { defineCommand, UsageError, type CommandContext, type CommandResult } from '../command.ts';
 import { parseUuid } from '../values.ts';
 import { BoundedInput } from './bounded-input.ts';

@@ -5,8 +5,8 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { ApiAnswer, ApiRequest } from '../../adapters/mcp/api-call.ts';
-import { callOver } from '../../adapters/mcp/call-over.ts';
+import type { ApiAnswer, ApiRequest } from '../../api/mcp/api-call.ts';
+import { callOver } from '../../api/mcp/call-over.ts';
 import type { Config } from '../../config/config.ts';
 import { checkConfigured } from '../../service/open-certificates.ts';
 import type { CommandContext } from '../command.ts';

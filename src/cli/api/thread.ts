@@ -1,6 +1,6 @@
 /** `email-worker thread`: prints the emails of a thread for reading. */
 import { shownMailbox } from '../../core/address/shown-mailbox.ts';
-import { path } from '../../adapters/mcp/api-call.ts';
+import { path } from '../../api/mcp/api-call.ts';
 import { defineCommand } from '../command.ts';
 import { printable, type Output } from '../output.ts';
 import { paint } from '../table.ts';

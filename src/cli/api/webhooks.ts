@@ -1,5 +1,5 @@
 /** `email-worker webhooks`: lists the webhooks and their deliveries, and pauses or resumes a webhook. */
-import { path } from '../../adapters/mcp/api-call.ts';
+import { path } from '../../api/mcp/api-call.ts';
 import { defineCommand, UsageError } from '../command.ts';
 import type { Column } from '../table.ts';
 import { parseUuid } from '../values.ts';

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { open, rm, stat, statfs } from 'node:fs/promises';
 import path from 'node:path';
-import { LmdbJournal } from '../../adapters/journal/lmdb-journal.ts';
-import { createSpool } from '../../adapters/journal/spool.ts';
-import type { Logger } from '../../app/base/basics.ts';
+import { LmdbJournal } from '../../connectors/journal/lmdb-journal.ts';
+import { createSpool } from '../../connectors/journal/spool.ts';
+import type { Logger } from '../../platform/base/basics.ts';
 import type { Config } from '../../config/config.ts';
 import { formatSeconds } from '../../core/durations.ts';
 import { formatBytes, formatCount } from '../api/format.ts';

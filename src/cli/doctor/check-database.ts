@@ -1,7 +1,7 @@
 /** The database server, its clock, and the schema. */
-import { checkSessions, LostSessionError } from '../../adapters/postgres/db/check-database.ts';
-import { isLatest } from '../../adapters/postgres/db/migrate.ts';
-import { inspectDatabaseServer, type ServerFacts } from '../../adapters/postgres/doctor/inspect-server.ts';
+import { checkSessions, LostSessionError } from '../../platform/db/check-database.ts';
+import { isLatest } from '../../platform/db/migrate.ts';
+import { inspectDatabaseServer, type ServerFacts } from '../../areas/doctor/inspect-server.ts';
 import type { Config } from '../../config/config.ts';
 import { formatBytes } from '../api/format.ts';
 import { ok, problem, warning, type Check, type Finding } from '../../service/finding.ts';

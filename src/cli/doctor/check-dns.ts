@@ -2,9 +2,9 @@
 import type { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { isPublic } from '../../adapters/webhooks/public-addresses.ts';
-import { checkSpf } from '../../adapters/mail-auth/check-message.ts';
-import { BoundedLookups, type Lookup } from '../../adapters/mail-auth/bounded-lookups.ts';
+import { isPublic } from '../../connectors/webhooks/public-addresses.ts';
+import { checkSpf } from '../../connectors/mail-auth/check-message.ts';
+import { BoundedLookups, type Lookup } from '../../connectors/mail-auth/bounded-lookups.ts';
 import type { AccountConfig } from '../../config/config-accounts.ts';
 import { checkSenderRecords, hostOf, NO_RECORD } from '../sender-dns.ts';
 import { ok, problem, warning, type Check, type Finding } from '../../service/finding.ts';

@@ -1,7 +1,7 @@
 /** The addresses at which the service listens, or would listen: whether they are in use, and how long its certificates last. */
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
-import { checkCertificate } from '../../adapters/tls/certificate.ts';
+import { checkCertificate } from '../../connectors/tls/certificate.ts';
 import type { Config } from '../../config/config.ts';
 import type { TlsConfig } from '../../config/config-tls.ts';
 import { listenFailure } from '../../service/listen-failure.ts';

@@ -1,7 +1,7 @@
 /** The mail servers of an account: connection, TLS, certificate and log-in, for sending and for reading. */
-import { createAccessTokens, type OAuth2Tokens } from '../../adapters/oauth2/access-tokens.ts';
-import { createTokenStore } from '../../adapters/postgres/accounts/oauth2-tokens.ts';
-import type { Logger } from '../../app/base/basics.ts';
+import { createAccessTokens, type OAuth2Tokens } from '../../connectors/oauth2/access-tokens.ts';
+import { createTokenStore } from '../../areas/accounts/oauth2-tokens.ts';
+import type { Logger } from '../../platform/base/basics.ts';
 import type { AccountConfig } from '../../config/config-accounts.ts';
 import type { Config } from '../../config/config.ts';
 import { tokenAccounts } from '../../service/create-access-tokens.ts';

@@ -4,12 +4,12 @@
  */
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
-import { createBlobStore } from '../../adapters/blob/create.ts';
-import { parseS3Url } from '../../adapters/blob/s3-url.ts';
-import { isLatest } from '../../adapters/postgres/db/migrate.ts';
-import { createStorageRecord } from '../../adapters/postgres/files/storage-record.ts';
-import type { BlobStore, StorageIdentity } from '../../app/files/file-ports.ts';
-import { mismatch, type RecordedStorage } from '../../app/files/own-storage.ts';
+import { createBlobStore } from '../../connectors/blob/create.ts';
+import { parseS3Url } from '../../connectors/blob/s3-url.ts';
+import { isLatest } from '../../platform/db/migrate.ts';
+import { createStorageRecord } from '../../platform/files/storage-record.ts';
+import type { BlobStore, StorageIdentity } from '../../platform/files/file-ports.ts';
+import { mismatch, type RecordedStorage } from '../../platform/files/own-storage.ts';
 import type { Config } from '../../config/config.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { formatError } from '../../core/causes.ts';

@@ -1,8 +1,8 @@
 /** The work that waits or needs an operator's decision: queue, mailboxes, mail that was set aside, webhooks. */
-import { isLatest } from '../../adapters/postgres/db/migrate.ts';
-import { createMailboxStatusStore } from '../../adapters/postgres/mailboxes/mailbox-status.ts';
-import { createReadFigures } from '../../adapters/postgres/metrics/read-figures.ts';
-import type { AccountFigures } from '../../app/metrics/figures.ts';
+import { isLatest } from '../../platform/db/migrate.ts';
+import { createMailboxStatusStore } from '../../areas/mailboxes/mailbox-status.ts';
+import { createReadFigures } from '../../areas/metrics/read-figures.ts';
+import type { AccountFigures } from '../../areas/metrics/figures.ts';
 import type { Config } from '../../config/config.ts';
 import { formatSeconds } from '../../core/durations.ts';
 import { formatCount } from '../api/format.ts';

@@ -1,5 +1,5 @@
 /** Runs all checks of the doctor on one configuration. */
-import type { Logger } from '../../app/base/basics.ts';
+import type { Logger } from '../../platform/base/basics.ts';
 import type { Config } from '../../config/config.ts';
 import { createResolver } from '../sender-dns.ts';
 import { checkSafety, checkUnusable, checkVariables } from './check-configuration.ts';

@@ -4,13 +4,13 @@
  */
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { DataDirError, waitForDataDir, type DataDirLock } from '../../adapters/data-dir/data-dir-lock.ts';
-import { reachDatabase } from '../../adapters/postgres/db/check-database.ts';
-import { createPool, type PoolOptions } from '../../adapters/postgres/db/pool.ts';
-import { findEmbeddedPostgres } from '../../adapters/postgres/embedded/find-server.ts';
-import { findLocation } from '../../adapters/postgres/embedded/location.ts';
-import { startEmbeddedPostgres } from '../../adapters/postgres/embedded/server.ts';
-import type { Logger } from '../../app/base/basics.ts';
+import { DataDirError, waitForDataDir, type DataDirLock } from '../../connectors/data-dir/data-dir-lock.ts';
+import { reachDatabase } from '../../platform/db/check-database.ts';
+import { createPool, type PoolOptions } from '../../platform/db/pool.ts';
+import { findEmbeddedPostgres } from '../../connectors/embedded-postgres/find-server.ts';
+import { findLocation } from '../../connectors/embedded-postgres/location.ts';
+import { startEmbeddedPostgres } from '../../connectors/embedded-postgres/server.ts';
+import type { Logger } from '../../platform/base/basics.ts';
 import type { Config } from '../../config/config.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { formatError } from '../../core/causes.ts';

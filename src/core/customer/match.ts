@@ -1,7 +1,7 @@
 /**
  * The customer of an email, by the rules alone: the counterparty's address decides, otherwise the most specific rule for
  * its domain. A rule that two customers claim decides nothing. The database does the same for a single email when the
- * email is recorded (adapters/postgres/customers/match-customer.ts); a property test keeps the two in step.
+ * email is recorded (areas/customers/match-customer.ts); a property test keeps the two in step.
  */
 import { MAX_DOMAIN_OCTETS } from '../address/limits.ts';
 

@@ -76,7 +76,7 @@ interface Options {
   readonly tellsUidNext: boolean;
 }
 
-/** As app/mailboxes/sync-mailbox.ts does it; returns the number of commands. */
+/** As areas/mailboxes/sync-mailbox.ts does it; returns the number of commands. */
 function look(
   server: Server,
   reader: Reader,

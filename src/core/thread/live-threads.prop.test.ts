@@ -1,7 +1,7 @@
 /**
  * Laws of threads on a model of recording, for any mix of received mail, sends, relays' Message-IDs and decisions: placed one
  * after the other, emails make the threads that all of them make together, which is what `rethread` would make; and
- * the order in which mail comes does not count. `src/adapters/postgres/threads/threads.prop.test.ts` compares the service with the
+ * the order in which mail comes does not count. `src/areas/threads/threads.db.prop.test.ts` compares the service with the
  * model step by step.
  */
 import fc from 'fast-check';

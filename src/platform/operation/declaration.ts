@@ -5,8 +5,8 @@
 import type { ErrorCode } from '../../core/error-registry.ts';
 import type { Caller } from '../../core/keys/caller.ts';
 import type { Right } from '../../core/keys/rights.ts';
-import type { Fields } from '../../app/audit/record-act.ts';
-import type { SecurityEvent } from '../../app/base/security-log.ts';
+import type { Fields } from '../access/record-act.ts';
+import type { SecurityEvent } from '../base/security-log.ts';
 import type { Seen } from './seen-accounts.ts';
 import { camelCase, type Properties, type Schema, type Value, type ValueOf } from './values.ts';
 

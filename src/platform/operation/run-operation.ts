@@ -2,7 +2,7 @@
 import type { ErrorCode } from '../../core/error-registry.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { Caller } from '../../core/keys/caller.ts';
-import { recordAct, type ActPorts, type HttpActor } from '../../app/audit/record-act.ts';
+import { recordAct, type ActPorts, type HttpActor } from '../access/record-act.ts';
 import type {
   AccountRule,
   Act,

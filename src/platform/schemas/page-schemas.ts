@@ -1,5 +1,5 @@
 /** The common parameters and answers of all paginated lists. */
-import type { PageRequest } from '../../app/base/paging.ts';
+import type { PageRequest } from '../base/paging.ts';
 import type { ErrorCode } from '../../core/error-registry.ts';
 import { MAX_QUERY_CHARS, type SearchParts } from '../../core/search/query.ts';
 

@@ -1,0 +1,103 @@
+/**
+ * The fields of an account that is managed by the API: what is stored as it is, and may be shown, and what is sealed. The address of a
+ * server is sealed as a whole, since it contains user and password; what is shown is the address without them.
+ */
+import type { OpenOAuth2, OpenSettings } from '../../core/accounts/open-settings.ts';
+
+/** As ACCOUNTS_FILE has them, but for the id. */
+export type AccountFields = Readonly<Record<string, unknown>>;
+
+/** What is sealed. */
+export interface AccountSecrets {
+  readonly smtp_url: string | null;
+  readonly imap_url: string | null;
+  readonly oauth2: { readonly client_secret: string | null; readonly refresh_token: string } | null;
+  /** Selector → private key in PEM. */
+  readonly dkim: Readonly<Record<string, string>> | null;
+}
+
+interface FullFields extends Partial<Omit<OpenSettings, 'smtp_server' | 'imap_server' | 'oauth2' | 'dkim'>> {
+  readonly smtp_url?: string | null;
+  readonly imap_url?: string | null;
+  readonly oauth2?:
+    (Partial<OpenOAuth2> & { readonly client_secret?: string | null; readonly refresh_token: string }) | null;
+  readonly dkim?: {
+    readonly domain?: string | null;
+    readonly keys: Readonly<Record<string, string>>;
+  } | null;
+}
+
+/** The address of a server as it may be shown. */
+export function withoutLogin(address: string | null): string | null {
+  if (address === null) return null;
+  const url = new URL(address);
+  url.username = '';
+  url.password = '';
+  return url.href;
+}
+
+/** True when UIDs mean the same in the next one: the same user at the same server, whatever the password and the options; or there is none. */
+export function isSameMailbox(before: string | null, next: string | null): boolean {
+  if (next === null) return true;
+  if (before === null) return false;
+  const [one, other] = [new URL(before), new URL(next)];
+  return one.host === other.host && one.username === other.username;
+}
+
+/** @param checked fields from which an account can be read */
+export function splitFields(checked: AccountFields): {
+  readonly open: OpenSettings;
+  readonly secrets: AccountSecrets;
+} {
+  // Reading the account has checked the types.
+  const fields = checked as FullFields;
+  const { smtp_url: smtpUrl = null, imap_url: imapUrl = null, oauth2 = null, dkim = null } = fields;
+  const { from = '', join_by_subject: join = null, trusted_authserv_ids: trusted = null } = fields;
+  return {
+    open: {
+      from,
+      smtp_server: withoutLogin(smtpUrl),
+      imap_server: withoutLogin(imapUrl),
+      imap_since: fields.imap_since ?? null,
+      imap_sent: fields.imap_sent ?? null,
+      imap_sent_copies: fields.imap_sent_copies ?? null,
+      rate_per_minute: fields.rate_per_minute ?? null,
+      rate_per_day: fields.rate_per_day ?? null,
+      join_by_subject: join,
+      retention_days: fields.retention_days ?? null,
+      trusted_authserv_ids: trusted,
+      oauth2:
+        oauth2 === null
+          ? null
+          : {
+              provider: oauth2.provider ?? null,
+              tenant: oauth2.tenant ?? null,
+              token_url: oauth2.token_url ?? null,
+              client_id: oauth2.client_id ?? '',
+              scope: oauth2.scope ?? null,
+            },
+      dkim: dkim === null ? null : { domain: dkim.domain ?? null, selectors: Object.keys(dkim.keys) },
+    },
+    secrets: {
+      smtp_url: smtpUrl,
+      imap_url: imapUrl,
+      oauth2:
+        oauth2 === null
+          ? null
+          : { client_secret: oauth2.client_secret ?? null, refresh_token: oauth2.refresh_token },
+      dkim: dkim?.keys ?? null,
+    },
+  };
+}
+
+/** The fields again, for reading the account or changing some of them. */
+export function joinFields(open: OpenSettings, secrets: AccountSecrets): AccountFields {
+  const { smtp_server: _smtp, imap_server: _imap, oauth2, dkim, ...others } = open;
+  return {
+    ...others,
+    smtp_url: secrets.smtp_url,
+    imap_url: secrets.imap_url,
+    oauth2: oauth2 === null ? null : { ...oauth2, ...secrets.oauth2 },
+    dkim: dkim === null ? null : { domain: dkim.domain, keys: secrets.dkim },
+  };
+}

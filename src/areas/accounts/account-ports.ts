@@ -1,0 +1,117 @@
+/** What managing accounts needs: their rows, and the keys that seal their secrets. */
+import type { AccountFields } from './account-fields.ts';
+import type { OpenSettings } from '../../core/accounts/open-settings.ts';
+
+/** Every process follows a change of an account within this time, in ms. */
+export const FOLLOWED_WITHIN_MS = 2_000;
+
+export interface SealedSecrets {
+  readonly sealed: Buffer;
+  /** Identifies the key without revealing it; 16 bytes. */
+  readonly keyId: Buffer;
+}
+
+export interface StoredAccount extends SealedSecrets {
+  readonly id: string;
+  readonly open: OpenSettings;
+  /** Counts the changes; 1 at first. */
+  readonly version: number;
+  /** null: it is not paused. */
+  readonly pausedAt: Date | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+export type NewAccount = Pick<StoredAccount, 'id' | 'open'> & SealedSecrets;
+
+/** The keys that this process has now, the newest first. */
+export type KeyIds = () => Promise<readonly Buffer[]>;
+
+/** All throw `ServiceError('database_unavailable')`; null: the account does not exist. */
+export interface AccountStore {
+  /** Grows with every change of an account. */
+  readVersion(): Promise<number>;
+  /** In the order in which they were created. */
+  list(): Promise<readonly StoredAccount[]>;
+  read(id: string): Promise<StoredAccount | null>;
+  /** True: an account is sealed with a key that is none of these. */
+  hasOtherKeys(keyIds: readonly Buffer[]): Promise<boolean>;
+  /**
+   * Throws `account_exists`, `too_many_accounts`, and `secrets_key_missing` when another account is sealed with a key that is none of
+   * `keyIds`, as then the processes have no key in common, or when this one is not sealed with the first, as then the key was changed
+   * meanwhile.
+   *
+   * @param keyIds asked for when no other change can be under way
+   */
+  create(account: NewAccount, keyIds: KeyIds): Promise<StoredAccount>;
+  /**
+   * Throws `account_changed` when the version is another one, and `secrets_key_missing` as `create` does.
+   *
+   * @param hasOtherMailboxes how far the mailboxes were read means nothing any more
+   */
+  change(
+    account: NewAccount,
+    version: number,
+    keyIds: KeyIds,
+    hasOtherMailboxes: boolean,
+  ): Promise<StoredAccount | null>;
+  /** Changes nothing when it is paused, or not paused, already. */
+  setPaused(id: string, isPaused: boolean): Promise<StoredAccount | null>;
+  /** Throws `account_changed` as `change` does, and `account_has_sends` when sends wait. @param version null: any */
+  delete(id: string, version: number | null): Promise<StoredAccount | null>;
+  /** Seals everything again that is sealed with another key; returns how many. Throws `secrets_key_missing` when something can't be opened. */
+  sealAgain(keyId: Buffer, again: (account: StoredAccount) => SealedSecrets | null): Promise<number>;
+}
+
+/** The keys of this process. */
+export interface AccountSealer {
+  /** The newest first. */
+  keyIds(): readonly Buffer[];
+  /** Reads the keys again where another process may have changed them. */
+  reread(): Promise<void>;
+  /** null: no key of this process opens it. */
+  open(accountId: string, sealed: Buffer): string | null;
+  /** Makes a key when there is none. */
+  seal(accountId: string, text: string): Promise<SealedSecrets>;
+}
+
+/** A result of trying an account, and the advice about it; English. */
+export interface AccountFinding {
+  readonly grade: 'ok' | 'warning' | 'problem';
+  readonly text: string;
+  /** null: nothing needs to be done. */
+  readonly advice: string | null;
+}
+
+/** Connects to the servers of an account that need not exist, and keeps nothing. Throws `invalid_account`. */
+export type ExamineAccount = (
+  id: string,
+  fields: AccountFields,
+  signal: AbortSignal,
+) => Promise<readonly AccountFinding[]>;
+
+/** What a process knows of an account. */
+export interface AccountFacts {
+  readonly id: string;
+  readonly isDeclared: boolean;
+  readonly open: OpenSettings;
+  /** 1 for a declared one, which never changes. */
+  readonly version: number;
+  readonly pausedAt: Date | null;
+  /** Why it can't be used here, in English; null: it can. */
+  readonly problem: string | null;
+  /** Whether its sent mail is put into its Sent mailbox, and why not although it asks for it. */
+  readonly sentCopies: { readonly areKept: boolean; readonly note: string | null };
+}
+
+/** The accounts that this process knows. */
+export interface AccountDirectory {
+  /** Declared ones first. */
+  readonly known: ReadonlyMap<string, AccountFacts>;
+  /** True: of the environment or ACCOUNTS_FILE of this process. */
+  isDeclared(id: string): boolean;
+  /** Throws `invalid_account`. */
+  check(id: string, fields: AccountFields): void;
+  /** Follows what was stored meanwhile. */
+  refresh(): Promise<void>;
+}

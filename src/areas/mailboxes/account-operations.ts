@@ -1,0 +1,307 @@
+/** Accounts in the API: /api/accounts. */
+import { operationsWith, type ActFields } from '../../platform/operation/declaration.ts';
+import { toJson, type Value } from '../../platform/operation/values.ts';
+import { AccountId } from '../../platform/schemas/page-schemas.ts';
+import { record, Timestamp } from '../../platform/schemas/schemas.ts';
+import type { AccountFields } from '../accounts/account-fields.ts';
+import type { ManagedAccounts } from '../accounts/manage-accounts.ts';
+import type { Clock } from '../../platform/base/basics.ts';
+import { ACCOUNT_SETTINGS, AccountSchema, toShownAccount } from './account-schema.ts';
+import type { Mailboxes } from './read-mailbox-status.ts';
+
+/** Four private keys and the tokens of OAuth2 at their maximum, and some more. */
+const MAX_ACCOUNT_BYTES = 128 * 1024;
+
+const CreateBody = {
+  type: 'object',
+  title: 'CreateAccountRequest',
+  additionalProperties: false,
+  required: ['id', 'from'],
+  properties: {
+    id: { ...AccountId, description: 'For ever; it names the account everywhere.' },
+    ...ACCOUNT_SETTINGS,
+  },
+} as const;
+
+const ChangeBody = {
+  type: 'object',
+  title: 'ChangeAccountRequest',
+  additionalProperties: false,
+  properties: ACCOUNT_SETTINGS,
+} as const;
+
+/** Each waits for servers. */
+const MAX_CHECKS = 8;
+
+const AccountCheck = record('AccountCheck', {
+  ok: { type: 'boolean', description: 'True: no finding is a problem.' },
+  findings: {
+    type: 'array',
+    items: record('AccountFinding', {
+      grade: { type: 'string', enum: ['ok', 'warning', 'problem'] },
+      text: { type: 'string', description: 'In English.' },
+      advice: { type: ['string', 'null'], description: 'In English; null: nothing needs to be done.' },
+    }),
+  },
+});
+
+/** The fields as ACCOUNTS_FILE has them. */
+const toFields = toJson({ properties: ACCOUNT_SETTINGS }) as (settings: object) => AccountFields;
+
+interface Deps {
+  readonly accounts: ManagedAccounts;
+  readonly mailboxes: Mailboxes;
+  readonly clock: Clock;
+}
+
+const operation = operationsWith<Deps>();
+
+const params = { id: { ...AccountId, description: 'The account.' } } as const;
+/** The document contains an answer that is the same everywhere once. */
+const ANSWER = 'The account as it is now.';
+const tag = 'Mailboxes';
+const OWN = {
+  of: async ({ id }: { readonly id: string }) => id,
+  missing: 'account_not_found',
+} as const;
+const versionOf = ({ version }: { readonly version: number }) => version;
+const what = ({ id }: { readonly id: string }) => ({ accountId: id });
+
+const read = async (id: string, { mailboxes }: Deps) => toShownAccount(await mailboxes.account(id));
+const before = async ({ id }: { readonly id: string }, deps: Deps) => actFields(await read(id, deps));
+
+const SETTING_ERRORS = ['invalid_account', 'secrets_key_missing'] as const;
+
+export const accountOperations = [
+  operation({
+    id: 'listAccounts',
+    method: 'GET',
+    path: '/api/accounts',
+    right: 'read',
+    account: 'list',
+    tag,
+    summary: 'List accounts and their mailboxes',
+    description:
+      'Declared accounts, then those created by the API, then those that only other processes read, with their state in all ' +
+      'processes.',
+    answer: 'The complete list.',
+    output: record('Accounts', { accounts: { type: 'array', items: AccountSchema } }),
+    async run(_caller, { within }, { mailboxes }) {
+      const accounts = await mailboxes.accounts();
+      const seen = accounts.filter(({ accountId }) => within === null || within.includes(accountId));
+      return { accounts: seen.map(toShownAccount) };
+    },
+  }),
+
+  operation({
+    id: 'createAccount',
+    method: 'POST',
+    path: '/api/accounts',
+    right: 'admin',
+    account: 'every',
+    tag,
+    summary: 'Create an account',
+    description:
+      'Takes the fields of ACCOUNTS_FILE; every process uses the account within two seconds. Secrets are sealed and never ' +
+      'returned. An id under which mail is recorded is refused unless the account adopts that mail.',
+    query: {
+      adopt_mail: {
+        type: 'boolean',
+        default: false,
+        description: 'The account continues the mail that is recorded under its id.',
+      },
+    },
+    body: CreateBody,
+    maxBodyBytes: MAX_ACCOUNT_BYTES,
+    creates: true,
+    answer: ANSWER,
+    output: AccountSchema,
+    versionOf,
+    errors: [
+      ...SETTING_ERRORS,
+      'account_declared',
+      'account_exists',
+      'account_has_mail',
+      'too_many_accounts',
+    ],
+    act: { event: 'account.created', what, after: actFields },
+    async run(_caller, { id, adoptMail, ...settings }, deps) {
+      await deps.accounts.create(id, toFields(settings), adoptMail);
+      return read(id, deps);
+    },
+  }),
+
+  operation({
+    id: 'checkAccount',
+    method: 'POST',
+    path: '/api/accounts/check',
+    right: 'admin',
+    account: 'every',
+    tag,
+    summary: 'Try an account',
+    description:
+      'Connects to its servers and logs in, within some seconds, and lists the mailboxes. Nothing is sent or changed, and the ' +
+      'account is not stored.',
+    body: CreateBody,
+    maxBodyBytes: MAX_ACCOUNT_BYTES,
+    atOnce: MAX_CHECKS,
+    answer: 'What was found, whether it works or not.',
+    output: AccountCheck,
+    errors: ['invalid_account', 'busy'],
+    act: { event: 'account.tried', what, after: ({ ok }) => ({ ok }) },
+    async run(_caller, { id, ...settings }, { accounts }, signal) {
+      const findings = await accounts.examine(id, toFields(settings), signal);
+      return { ok: findings.every(({ grade }) => grade !== 'problem'), findings };
+    },
+  }),
+
+  operation({
+    id: 'getAccount',
+    method: 'GET',
+    path: '/api/accounts/:id',
+    right: 'read',
+    account: OWN,
+    tag,
+    summary: 'Read an account',
+    description: 'Settings without secrets, and the state of its mailboxes.',
+    params,
+    answer: ANSWER,
+    output: AccountSchema,
+    versionOf,
+    errors: ['account_not_found'],
+    run: (_caller, { id }, deps) => read(id, deps),
+  }),
+
+  operation({
+    id: 'changeAccount',
+    method: 'PATCH',
+    path: '/api/accounts/:id',
+    right: 'admin',
+    account: OWN,
+    tag,
+    summary: 'Change an account',
+    description:
+      'Absent fields stay unchanged; null removes a value; objects are replaced as a whole. Attempts under way still use the ' +
+      'old server.',
+    params,
+    ifMatch: { need: 'required', text: 'The version, such as `"3"`. Required.' },
+    body: ChangeBody,
+    maxBodyBytes: MAX_ACCOUNT_BYTES,
+    answer: ANSWER,
+    output: AccountSchema,
+    versionOf,
+    errors: [...SETTING_ERRORS, 'account_declared', 'account_changed'],
+    act: {
+      event: 'account.changed',
+      what: ({ id, version, ...change }) => ({
+        accountId: id,
+        version,
+        fields: Object.keys(toFields(change)),
+      }),
+      before,
+      after: actFields,
+    },
+    async run(_caller, { id, version, ...change }, deps) {
+      await deps.accounts.change(id, version, toFields(change));
+      return read(id, deps);
+    },
+  }),
+
+  operation({
+    id: 'deleteAccount',
+    method: 'DELETE',
+    path: '/api/accounts/:id',
+    right: 'admin',
+    account: OWN,
+    tag,
+    summary: 'Delete an account',
+    description:
+      'Deletes the settings and secrets; the mail stays. Refused while sends of the account wait. Needs no body; a body with ' +
+      'fields is refused.',
+    params,
+    ifMatch: { need: 'optional', text: 'Only when this is the version. Absent: any version.' },
+    answer: 'Deleted.',
+    output: record('DeletedAccount', { id: { type: 'string' }, deleted_at: Timestamp }),
+    errors: ['account_declared', 'account_changed', 'account_has_sends'],
+    act: { event: 'account.deleted', what, before, after: () => null },
+    async run(_caller, { id, version }, { accounts, clock }) {
+      await accounts.delete(id, version);
+      return { id, deletedAt: clock() };
+    },
+  }),
+
+  operation({
+    id: 'pauseAccount',
+    method: 'POST',
+    path: '/api/accounts/:id/pause',
+    right: ['read', 'operate'],
+    account: OWN,
+    tag,
+    summary: 'Pause an account',
+    description:
+      'Nothing is sent and no mailbox is read until it is resumed: the queue waits, synchronous sends are refused. Needs no ' +
+      'body; a body with fields is refused.',
+    params,
+    answer: ANSWER,
+    output: AccountSchema,
+    versionOf,
+    errors: ['account_declared'],
+    act: { event: 'account.paused', what, before, after: actFields },
+    async run(_caller, { id }, deps) {
+      await deps.accounts.setPaused(id, true);
+      return read(id, deps);
+    },
+  }),
+
+  operation({
+    id: 'resumeAccount',
+    method: 'POST',
+    path: '/api/accounts/:id/resume',
+    right: ['read', 'operate'],
+    account: OWN,
+    tag,
+    summary: 'Resume an account',
+    description:
+      'Sends what waits, and reads its mailboxes again. Needs no body; a body with fields is refused.',
+    params,
+    answer: ANSWER,
+    output: AccountSchema,
+    versionOf,
+    errors: ['account_declared'],
+    act: { event: 'account.resumed', what, before, after: actFields },
+    async run(_caller, { id }, deps) {
+      await deps.accounts.setPaused(id, false);
+      return read(id, deps);
+    },
+  }),
+
+  operation({
+    id: 'resyncAccount',
+    method: 'POST',
+    path: '/api/accounts/:id/resync',
+    right: ['read', 'operate'],
+    account: OWN,
+    tag,
+    summary: 'Compare the mailboxes of an account again',
+    description:
+      'Connects anew and compares all messages with what is recorded: missing ones are recorded, none twice. Needs no body; a ' +
+      'body with fields is refused.',
+    params,
+    answer: ANSWER,
+    output: AccountSchema,
+    versionOf,
+    act: { event: 'account.resynced', what, after: actFields },
+    run: async (_caller, { id }, { mailboxes }) => toShownAccount(await mailboxes.resync(id)),
+  }),
+];
+
+function actFields({ id, state, version, settings }: Value<typeof AccountSchema>): ActFields {
+  return {
+    id,
+    state,
+    version,
+    from: settings?.from ?? null,
+    smtpServer: settings?.smtpServer ?? null,
+    imapServer: settings?.imapServer ?? null,
+  };
+}

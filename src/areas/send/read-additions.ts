@@ -1,0 +1,87 @@
+/** Checks a caller's additions to its email besides people, subject and text. */
+import { parseAddressList } from '../../core/address/address-list.ts';
+import type { Address } from '../../core/address/address.ts';
+import { invalidRequest, ServiceError } from '../../core/errors.ts';
+import {
+  readCustomHeaders,
+  type CustomHeader,
+  type CustomHeaders,
+} from '../../core/message/custom-headers.ts';
+import { parseMessageId, type MessageId } from '../../core/message/message-id.ts';
+import { formatMetadata, readTags } from '../../core/message/tags.ts';
+import { customTokens, textTokens } from '../../core/mime/compose/header.ts';
+import { MAX_FROM_NAME_CHARS, MAX_REPLY_TO } from '../../platform/base/limits.ts';
+import type { SendRequest } from './use-cases.ts';
+
+export interface Additions {
+  readonly replyTo: readonly Address[];
+  /** null: the account's own. */
+  readonly fromName: string | null;
+  /** The header fields for the message. */
+  readonly headers: readonly CustomHeader[];
+  /** The part that the record keeps. */
+  readonly recorded: {
+    readonly replyTo: readonly Address[];
+    readonly headers: CustomHeaders;
+    readonly tags: readonly string[];
+    readonly metadata: string | null;
+  };
+}
+
+type Asked = Pick<SendRequest, 'replyTo' | 'fromName' | 'headers' | 'tags' | 'metadata'>;
+
+/** A send whose other fields may be missing. */
+export type UnfinishedSend = Omit<Asked, 'replyTo'> & Pick<SendRequest, 'subject' | 'inReplyTo'>;
+
+/** Throws for every mistake that a caller can make in them. */
+export function readAdditions(request: Asked): Additions {
+  const replyTo = request.replyTo.flatMap((text) => parseAddressList(text, 'reply_to'));
+  if (replyTo.length > MAX_REPLY_TO) {
+    throw invalidRequest('too_many_entries', { field: 'reply_to', limit: MAX_REPLY_TO });
+  }
+  const headers = readCustomHeaders(request.headers);
+  return {
+    replyTo,
+    fromName: readFromName(request.fromName),
+    headers,
+    recorded: {
+      replyTo,
+      headers: Object.fromEntries(headers.map(({ name, value }) => [name, value])),
+      tags: readTags(request.tags),
+      metadata: formatMetadata(request.metadata),
+    },
+  };
+}
+
+/** null: none is named. Throws `invalid_message_id`. */
+export function readInReplyTo(text: string | null): MessageId | null {
+  if (text === null) return null;
+  const messageId = parseMessageId(text);
+  if (messageId === null) throw new ServiceError('invalid_message_id', { values: { field: 'in_reply_to' } });
+  return messageId;
+}
+
+/**
+ * Refuses what no send accepts, for a draft. Addresses may be unfinished, as a person leaves them, and
+ * a time may pass. Throws as the send does.
+ */
+export function refuseUnsendable(request: UnfinishedSend): void {
+  readInReplyTo(request.inReplyTo);
+  textTokens(request.subject, 'subject');
+  const { headers } = readAdditions({ ...request, replyTo: [] });
+  for (const { value, field, isStructured } of headers) customTokens(value, field, !isStructured);
+}
+
+/** A blank name counts as absent, like any empty form field. */
+function readFromName(given: string | null): string | null {
+  const name = given?.trim() ?? '';
+  if (name === '') return null;
+  if (/[\u0000-\u001f\u007f-\u009f]/.test(name)) {
+    throw new ServiceError('header_injection', { values: { field: 'from_name' } });
+  }
+  if (!name.isWellFormed()) throw new ServiceError('invalid_text', { values: { field: 'from_name' } });
+  if (name.length > MAX_FROM_NAME_CHARS) {
+    throw invalidRequest('too_long', { field: 'from_name', limit: MAX_FROM_NAME_CHARS });
+  }
+  return name;
+}

@@ -1,0 +1,88 @@
+/**
+ * Facts that distinguish messages without reading them: date, size, whether it was seen, four header fields, and the trace, which no other
+ * message has.
+ */
+import type { FetchQueryObject } from 'imapflow';
+import type { MessageSummary, Uid } from '../../areas/mailboxes/mailbox-ports.ts';
+import { fetchRows, findPresent, isRefused } from './fetch-rows.ts';
+import type { ImapConnection } from './imap-connection.ts';
+import { MAX_SIZES, MAX_SUMMARY_HEADER_BYTES, MAX_UIDS_PER_COMMAND } from './limits.ts';
+import { inPortions } from './uid-set.ts';
+
+const HEADER_FIELDS = ['Message-ID', 'Date', 'From', 'Subject', 'Received'];
+const END_OF_HEADER = Buffer.from('\r\n');
+
+interface Found {
+  internalDate?: Date;
+  sizeBytes?: number;
+  isSeen?: boolean;
+  header?: Buffer;
+}
+
+export async function* fetchSummaries(
+  connection: ImapConnection,
+  uids: readonly Uid[],
+): AsyncGenerator<MessageSummary> {
+  for (const portion of inPortions(uids, MAX_UIDS_PER_COMMAND)) {
+    const { trusted } = connection.suspects.split(portion);
+    const found = await fetchFound(connection, trusted, { headers: HEADER_FIELDS });
+    const missing = portion.filter((uid) => found.get(uid)?.header === undefined);
+    const present = await findPresent(connection, missing);
+    // A message that the server can't read must not hide the others.
+    for (const uid of present) {
+      const alone = (await fetchFound(connection, [uid], { headers: HEADER_FIELDS })).get(uid);
+      const rest = alone?.header === undefined ? (await fetchFound(connection, [uid], {})).get(uid) : {};
+      found.set(uid, { ...rest, ...alone });
+    }
+    for (const uid of missing) if (!present.includes(uid)) found.delete(uid);
+    for (const uid of portion) {
+      const summary = found.get(uid);
+      if (summary === undefined) continue;
+      if (summary.sizeBytes !== undefined && connection.sizes.size < MAX_SIZES) {
+        connection.sizes.set(uid, summary.sizeBytes);
+      }
+      yield {
+        uid,
+        internalDate: summary.internalDate ?? null,
+        sizeBytes: summary.sizeBytes ?? 0,
+        isSeen: summary.isSeen ?? false,
+        header: summary.header ?? END_OF_HEADER,
+      };
+    }
+  }
+}
+
+/** Rows received before a refusal count. */
+async function fetchFound(
+  connection: ImapConnection,
+  uids: readonly Uid[],
+  query: FetchQueryObject,
+): Promise<Map<Uid, Found>> {
+  const found = new Map<Uid, Found>();
+  try {
+    const asked = { internalDate: true, size: true, flags: true, ...query };
+    await fetchRows(connection, uids, asked, (row) => {
+      const summary = found.get(row.uid) ?? {};
+      found.set(row.uid, summary);
+      if (row.internalDate instanceof Date) summary.internalDate = row.internalDate;
+      if (row.size !== undefined) summary.sizeBytes = row.size;
+      if (row.flags !== undefined) summary.isSeen = hasSeen(row.flags);
+      if (row.headers !== undefined) summary.header = cut(row.headers);
+    });
+  } catch (error) {
+    if (!isRefused(error)) throw error;
+  }
+  return found;
+}
+
+/** RFC 9051 §2.3.2: flags are case-insensitive. */
+function hasSeen(flags: ReadonlySet<string>): boolean {
+  for (const flag of flags) if (flag.toLowerCase() === '\\seen') return true;
+  return false;
+}
+
+/** A copy, so that the memory of a huge header can be freed. */
+function cut(header: Buffer): Buffer {
+  if (header.length <= MAX_SUMMARY_HEADER_BYTES) return header;
+  return Buffer.concat([header.subarray(0, MAX_SUMMARY_HEADER_BYTES), Buffer.from('\r\n\r\n')]);
+}

@@ -1,0 +1,26 @@
+/** The settings of an account that everyone who sees it may know, as they are stored. Names as in the API. */
+export interface OpenSettings {
+  readonly from: string;
+  /** Without user and password; null: mail goes to the outbox folder. */
+  readonly smtp_server: string | null;
+  /** null: no mailbox is read. */
+  readonly imap_server: string | null;
+  readonly imap_since: string | null;
+  readonly imap_sent: string | null;
+  readonly imap_sent_copies: string | null;
+  readonly rate_per_minute: number | null;
+  readonly rate_per_day: number | null;
+  readonly join_by_subject: { readonly window_days: number } | null;
+  readonly retention_days: number | null;
+  readonly trusted_authserv_ids: readonly string[] | null;
+  readonly oauth2: OpenOAuth2 | null;
+  readonly dkim: { readonly domain: string | null; readonly selectors: readonly string[] } | null;
+}
+
+export interface OpenOAuth2 {
+  readonly provider: string | null;
+  readonly tenant: string | null;
+  readonly token_url: string | null;
+  readonly client_id: string;
+  readonly scope: string | null;
+}

@@ -1,0 +1,6 @@
+/** An address as it is stored and shown. */
+export interface AddressView {
+  readonly name: string;
+  /** `local@domain`. */
+  readonly address: string;
+}
