@@ -280,7 +280,7 @@ export function registerDraftRoutes(
         ...schemaOfOperation(getDraft),
         params: DraftParams,
         response: {
-          200: jsonResponse('The draft.', DraftSchema, ETAG),
+          200: jsonResponse('The draft as it is now.', DraftSchema, ETAG),
           ...errorResponses('invalid_uuid', 'invalid_credentials', 'draft_not_found', 'database_unavailable'),
         },
       },
@@ -331,7 +331,7 @@ export function registerDraftRoutes(
         },
         body: DraftBody,
         response: {
-          200: jsonResponse('As it is now.', DraftSchema, ETAG),
+          200: jsonResponse('The draft as it is now.', DraftSchema, ETAG),
           ...errorResponses(
             ...BODY_ERRORS,
             'draft_not_found',

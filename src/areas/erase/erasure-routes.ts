@@ -148,7 +148,7 @@ export function registerErasureRoutes(
         body: ErasureBody,
         response: {
           200: jsonResponse('With `dry_run`: only counted.', CheckedErasureSchema),
-          202: jsonResponse('The erasure was started.', ErasureSchema),
+          202: jsonResponse('The record of the erasure.', ErasureSchema),
           ...errorResponses(
             ...JSON_BODY_ERRORS,
             'invalid_uuid',
@@ -197,7 +197,7 @@ export function registerErasureRoutes(
         ...schemaOfOperation(getErasure),
         params: ErasureParams,
         response: {
-          200: jsonResponse('The record.', ErasureSchema),
+          200: jsonResponse('The record of the erasure.', ErasureSchema),
           ...errorResponses(
             'invalid_uuid',
             'invalid_credentials',

@@ -79,6 +79,10 @@ const REPLY_PROPERTIES = {
   cc: OptionalList('Replaces the Cc recipients taken from the email; an empty list for none.'),
   subject: { type: ['string', 'null'], description: 'Replaces the subject taken from the email.' },
   ...SEND_PROPERTIES,
+  if_newest: {
+    ...SEND_PROPERTIES.if_newest,
+    description: 'As in `POST /api/send`: the newest email of the thread that the writer has seen.',
+  },
   text_body: { type: ['string', 'null'], description: 'The new text, as plain text.' },
   html_body: { type: ['string', 'null'], description: 'The new text, as HTML.' },
   quote: {
@@ -123,7 +127,7 @@ export const ForwardBody = {
   },
 } as const;
 
-const { send_at, priority, lane, tags, metadata, if_newest } = SEND_PROPERTIES;
+const { send_at, priority, lane, tags, metadata, if_newest } = REPLY_PROPERTIES;
 
 export const InvitationAnswerBody = {
   type: 'object',

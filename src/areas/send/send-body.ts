@@ -35,12 +35,14 @@ import { AnyAttachment, readAttachments, type EmailJson } from './attachment-bod
 
 const AddressList = (description: string) =>
   ({
+    title: 'AddressList',
     description,
     anyOf: [NonBlankText, { type: 'array', minItems: 1, items: NonBlankText }],
   }) as const;
 
 const OptionalAddressList = (description: string) =>
   ({
+    title: 'NullableAddressList',
     description,
     anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }, { type: 'null' }],
   }) as const;
@@ -83,8 +85,9 @@ export const WithoutTemplate = {
 } as const;
 
 const VariablesBody = {
+  title: 'NullableTemplateVariables',
   anyOf: [{ type: 'object', additionalProperties: true }, { type: 'null' }],
-  description: `Variables of the template; only with \`template_id\`. Any JSON object up to ${MAX_VARIABLES_BYTES} bytes.`,
+  $comment: `Variables of the template; only with \`template_id\`. Any JSON object up to ${MAX_VARIABLES_BYTES} bytes.`,
 } as const;
 
 /** Published; `readSendBody` does the validation, and a test compares the two: see docs/decisions/0044-body-of-a-send.md. */
@@ -117,10 +120,11 @@ export const SendBody = {
       'Template for subject, text and HTML. Fields in the request replace those of the template.',
     ),
     template_version: {
+      title: 'NullableTemplateVersion',
       type: ['integer', 'null'],
       minimum: 1,
       maximum: MAX_TEMPLATE_VERSION,
-      description: 'Version of the template; only with `template_id`. Default: the newest version.',
+      $comment: 'Version of the template; only with `template_id`. Default: the newest version.',
     },
     variables: VariablesBody,
     cc: OptionalAddressList('As `to`.'),
@@ -134,9 +138,10 @@ export const SendBody = {
       'Sending account. Default: the account of the thread, else the default account.',
     ),
     send_at: {
+      title: 'NullableSendTime',
       type: ['string', 'null'],
       format: 'date-time',
-      description:
+      $comment:
         'Time to send the email, at most a year ahead (RFC 3339 with offset). The response is 202; the Date header will show this time.',
     },
     priority: {
@@ -165,8 +170,9 @@ export const SendBody = {
       'Addresses for answers, in the form of `to`. Default: the address of the account.',
     ),
     from_name: {
+      title: 'NullableFromName',
       type: ['string', 'null'],
-      description: `Display name in From, up to ${MAX_FROM_NAME_CHARS} characters. Default: the name of the account.`,
+      $comment: `Display name in From, up to ${MAX_FROM_NAME_CHARS} characters. Default: the name of the account.`,
     },
     headers: {
       title: 'SendHeaders',
@@ -179,16 +185,19 @@ export const SendBody = {
       $comment: `Up to ${MAX_TAGS} tags of 1 to 64 characters: letters and digits, after the first character also \`_ . : @ + -\`. For \`GET /api/emails?tag=\`; events of the email contain them.`,
     },
     metadata: {
+      title: 'NullableMetadata',
       anyOf: [{ type: 'object', additionalProperties: true }, { type: 'null' }],
-      description: `Any JSON object up to ${MAX_METADATA_BYTES} bytes. Records and events of the email contain it; the message does not.`,
+      $comment: `Any JSON object up to ${MAX_METADATA_BYTES} bytes. Records and events of the email contain it; the message does not.`,
     },
     unsubscribe: {
+      title: 'NullableUnsubscribeInput',
       anyOf: [UnsubscribeBody, { type: 'null' }],
-      description:
+      $comment:
         'Lets the only recipient unsubscribe from a list with one click (RFC 8058) by the headers List-Unsubscribe and ' +
         'List-Unsubscribe-Post. Needs `PUBLIC_URL`. A send to an address that unsubscribed gets 422.',
     },
     attachments: {
+      title: 'NullableAttachmentInputs',
       anyOf: [{ type: 'array', items: AnyAttachment }, { type: 'null' }],
     },
   },

@@ -22,8 +22,9 @@ const PageCursor = {
 } as const;
 
 const NextCursor = {
+  title: 'NextCursor',
+  $comment: 'For the next page; null on the last one.',
   type: ['string', 'null'],
-  description: 'For the next page; null on the last one.',
 } as const;
 
 /** Query parameters of every paginated list. */

@@ -2078,10 +2078,11 @@ export interface components {
             last_activity_at: components["schemas"]["Timestamp"];
             newest_email: components["schemas"]["EmailPreview"];
         };
+        /** @description For the next page; null on the last one. */
+        NextCursor: string | null;
         Threads: {
             threads: components["schemas"]["ThreadSummary"][];
-            /** @description For the next page; null on the last one. */
-            next_cursor: string | null;
+            next_cursor: components["schemas"]["NextCursor"];
         };
         ThreadMark: {
             /** @description Id of the thread. It differs from the requested id when that thread was merged into this one. */
@@ -2369,6 +2370,19 @@ export interface components {
             deleted_at: components["schemas"]["NullableTimestamp"];
         };
         NonBlankText: string;
+        AddressList: components["schemas"]["NonBlankText"] | components["schemas"]["NonBlankText"][];
+        /** @description Version of the template; only with `template_id`. Default: the newest version. */
+        NullableTemplateVersion: number | null;
+        /** @description Variables of the template; only with `template_id`. Any JSON object up to 65536 bytes. */
+        NullableTemplateVariables: {
+            [key: string]: unknown;
+        } | null;
+        NullableAddressList: string | string[] | null;
+        /**
+         * Format: date-time
+         * @description Time to send the email, at most a year ahead (RFC 3339 with offset). The response is 202; the Date header will show this time.
+         */
+        NullableSendTime: string | null;
         /**
          * @description Priority in the queue; a higher priority always goes first. Default `normal`.
          * @enum {unknown}
@@ -2381,16 +2395,24 @@ export interface components {
          * @enum {unknown}
          */
         NullableAutoSubmitted: "auto-replied" | "auto-generated" | null;
+        /** @description Display name in From, up to 200 characters. Default: the name of the account. */
+        NullableFromName: string | null;
         /** @description Up to 30 further header fields, by name: any `X-…`, and Accept-Language, Comments, Expires, Feedback-ID, Importance, Keywords, List-Archive, List-Help, List-Id, List-Owner, List-Post, List-Subscribe, List-Unsubscribe, List-Unsubscribe-Post, Organization, Precedence, Priority, Reply-By, Sensitivity. */
         SendHeaders: {
             [key: string]: string | null;
         } | null;
         /** @description Up to 20 tags of 1 to 64 characters: letters and digits, after the first character also `_ . : @ + -`. For `GET /api/emails?tag=`; events of the email contain them. */
         SendTags: string[] | null;
+        /** @description Any JSON object up to 4096 bytes. Records and events of the email contain it; the message does not. */
+        NullableMetadata: {
+            [key: string]: unknown;
+        } | null;
         UnsubscribeInput: {
             /** @description Name of the list; recipients see it. A list belongs to the sending account and needs no set-up. */
             list: string;
         };
+        /** @description Lets the only recipient unsubscribe from a list with one click (RFC 8058) by the headers List-Unsubscribe and List-Unsubscribe-Post. Needs `PUBLIC_URL`. A send to an address that unsubscribed gets 422. */
+        NullableUnsubscribeInput: components["schemas"]["UnsubscribeInput"] | null;
         Filename: string;
         AttachmentInput: {
             filename: components["schemas"]["Filename"];
@@ -2425,9 +2447,10 @@ export interface components {
             /** @description Content-ID of an image that the HTML shows by `cid:…`. An image that the HTML does not reference is an ordinary attachment. */
             content_id?: string | null;
         };
+        NullableAttachmentInputs: (components["schemas"]["AttachmentInput"] | components["schemas"]["UploadedAttachment"] | components["schemas"]["RecordedAttachment"])[] | null;
         SendRequest: {
             /** @description RFC 5322 address list such as `Ann <ann@example.com>, bob@example.com`, or several of them. */
-            to: components["schemas"]["NonBlankText"] | components["schemas"]["NonBlankText"][];
+            to: components["schemas"]["AddressList"];
             /** @description Required unless `template_id` is given. */
             subject?: string | null;
             /** @description Plain text. At least one of `text_body`, `html_body` and `template_id` is required. */
@@ -2436,16 +2459,12 @@ export interface components {
             html_body?: string | null;
             /** @description Template for subject, text and HTML. Fields in the request replace those of the template. */
             template_id?: components["schemas"]["NullableUuid"];
-            /** @description Version of the template; only with `template_id`. Default: the newest version. */
-            template_version?: number | null;
-            /** @description Variables of the template; only with `template_id`. Any JSON object up to 65536 bytes. */
-            variables?: {
-                [key: string]: unknown;
-            } | null;
+            template_version?: components["schemas"]["NullableTemplateVersion"];
+            variables?: components["schemas"]["NullableTemplateVariables"];
             /** @description As `to`. */
-            cc?: string | string[] | null;
+            cc?: components["schemas"]["NullableAddressList"];
             /** @description As `to`; never appears in the message. */
-            bcc?: string | string[] | null;
+            bcc?: components["schemas"]["NullableAddressList"];
             /** @description Message-ID of the email that is answered; the send joins its thread. */
             in_reply_to?: string | null;
             /** @description Existing thread; takes precedence over `in_reply_to`. */
@@ -2458,27 +2477,18 @@ export interface components {
             company_id?: components["schemas"]["NullableUuid"];
             /** @description Sending account. Default: the account of the thread, else the default account. */
             account_id?: string | null;
-            /**
-             * Format: date-time
-             * @description Time to send the email, at most a year ahead (RFC 3339 with offset). The response is 202; the Date header will show this time.
-             */
-            send_at?: string | null;
+            send_at?: components["schemas"]["NullableSendTime"];
             priority?: components["schemas"]["NullablePriority"];
             lane?: components["schemas"]["NullableLane"];
             auto_submitted?: components["schemas"]["NullableAutoSubmitted"];
             /** @description Addresses for answers, in the form of `to`. Default: the address of the account. */
-            reply_to?: string | string[] | null;
-            /** @description Display name in From, up to 200 characters. Default: the name of the account. */
-            from_name?: string | null;
+            reply_to?: components["schemas"]["NullableAddressList"];
+            from_name?: components["schemas"]["NullableFromName"];
             headers?: components["schemas"]["SendHeaders"];
             tags?: components["schemas"]["SendTags"];
-            /** @description Any JSON object up to 4096 bytes. Records and events of the email contain it; the message does not. */
-            metadata?: {
-                [key: string]: unknown;
-            } | null;
-            /** @description Lets the only recipient unsubscribe from a list with one click (RFC 8058) by the headers List-Unsubscribe and List-Unsubscribe-Post. Needs `PUBLIC_URL`. A send to an address that unsubscribed gets 422. */
-            unsubscribe?: components["schemas"]["UnsubscribeInput"] | null;
-            attachments?: (components["schemas"]["AttachmentInput"] | components["schemas"]["UploadedAttachment"] | components["schemas"]["RecordedAttachment"])[] | null;
+            metadata?: components["schemas"]["NullableMetadata"];
+            unsubscribe?: components["schemas"]["NullableUnsubscribeInput"];
+            attachments?: components["schemas"]["NullableAttachmentInputs"];
         } | {
             subject: components["schemas"]["NonBlankText"];
             text_body: string;
@@ -2672,9 +2682,9 @@ export interface components {
         NullableTimeZone: string | null;
         ReplyRequest: {
             /** @description Replaces the recipients taken from the email; `cc` is then empty unless given. */
-            to?: string | string[] | null;
+            to?: components["schemas"]["NullableAddressList"];
             /** @description Replaces the Cc recipients taken from the email; an empty list for none. */
-            cc?: string | string[] | null;
+            cc?: components["schemas"]["NullableAddressList"];
             /** @description Replaces the subject taken from the email. */
             subject?: string | null;
             /** @description The new text, as plain text. */
@@ -2683,41 +2693,28 @@ export interface components {
             html_body?: string | null;
             /** @description Template for subject, text and HTML. Fields in the request replace those of the template. */
             template_id?: components["schemas"]["NullableUuid"];
-            /** @description Version of the template; only with `template_id`. Default: the newest version. */
-            template_version?: number | null;
-            /** @description Variables of the template; only with `template_id`. Any JSON object up to 65536 bytes. */
-            variables?: {
-                [key: string]: unknown;
-            } | null;
+            template_version?: components["schemas"]["NullableTemplateVersion"];
+            variables?: components["schemas"]["NullableTemplateVariables"];
             /** @description As `to`; never appears in the message. */
-            bcc?: string | string[] | null;
-            /** @description The email of the thread that was recorded last, as far as the writer has seen it. When the thread has a newer one, received or sent, nothing is sent: 409 `thread_has_moved_on`, with `new_emails`. Compared as the send is recorded, so that of two answers at the same moment one is sent; hence the answer is 202. Only in a thread; needs the right `read` as well. */
+            bcc?: components["schemas"]["NullableAddressList"];
+            /** @description As in `POST /api/send`: the newest email of the thread that the writer has seen. */
             if_newest?: components["schemas"]["NullableUuid"];
             /** @description The customer the email belongs to. */
             customer_id?: components["schemas"]["NullableUuid"];
             /** @description The company the email belongs to. */
             company_id?: components["schemas"]["NullableUuid"];
-            /**
-             * Format: date-time
-             * @description Time to send the email, at most a year ahead (RFC 3339 with offset). The response is 202; the Date header will show this time.
-             */
-            send_at?: string | null;
+            send_at?: components["schemas"]["NullableSendTime"];
             priority?: components["schemas"]["NullablePriority"];
             lane?: components["schemas"]["NullableLane"];
             auto_submitted?: components["schemas"]["NullableAutoSubmitted"];
             /** @description Addresses for answers, in the form of `to`. Default: the address of the account. */
-            reply_to?: string | string[] | null;
-            /** @description Display name in From, up to 200 characters. Default: the name of the account. */
-            from_name?: string | null;
+            reply_to?: components["schemas"]["NullableAddressList"];
+            from_name?: components["schemas"]["NullableFromName"];
             headers?: components["schemas"]["SendHeaders"];
             tags?: components["schemas"]["SendTags"];
-            /** @description Any JSON object up to 4096 bytes. Records and events of the email contain it; the message does not. */
-            metadata?: {
-                [key: string]: unknown;
-            } | null;
-            /** @description Lets the only recipient unsubscribe from a list with one click (RFC 8058) by the headers List-Unsubscribe and List-Unsubscribe-Post. Needs `PUBLIC_URL`. A send to an address that unsubscribed gets 422. */
-            unsubscribe?: components["schemas"]["UnsubscribeInput"] | null;
-            attachments?: (components["schemas"]["AttachmentInput"] | components["schemas"]["UploadedAttachment"] | components["schemas"]["RecordedAttachment"])[] | null;
+            metadata?: components["schemas"]["NullableMetadata"];
+            unsubscribe?: components["schemas"]["NullableUnsubscribeInput"];
+            attachments?: components["schemas"]["NullableAttachmentInputs"];
             /** @description Quotes the email below the new text. Default true. */
             quote?: boolean | null;
             language?: components["schemas"]["NullableReplyLanguage"];
@@ -2766,9 +2763,9 @@ export interface components {
         };
         ForwardRequest: {
             /** @description RFC 5322 address list such as `Ann <ann@example.com>, bob@example.com`, or several of them. */
-            to: components["schemas"]["NonBlankText"] | components["schemas"]["NonBlankText"][];
+            to: components["schemas"]["AddressList"];
             /** @description As `to`. */
-            cc?: string | string[] | null;
+            cc?: components["schemas"]["NullableAddressList"];
             /** @description Replaces the subject taken from the email. */
             subject?: string | null;
             /** @description The new text, as plain text. */
@@ -2777,41 +2774,28 @@ export interface components {
             html_body?: string | null;
             /** @description Template for subject, text and HTML. Fields in the request replace those of the template. */
             template_id?: components["schemas"]["NullableUuid"];
-            /** @description Version of the template; only with `template_id`. Default: the newest version. */
-            template_version?: number | null;
-            /** @description Variables of the template; only with `template_id`. Any JSON object up to 65536 bytes. */
-            variables?: {
-                [key: string]: unknown;
-            } | null;
+            template_version?: components["schemas"]["NullableTemplateVersion"];
+            variables?: components["schemas"]["NullableTemplateVariables"];
             /** @description As `to`; never appears in the message. */
-            bcc?: string | string[] | null;
-            /** @description The email of the thread that was recorded last, as far as the writer has seen it. When the thread has a newer one, received or sent, nothing is sent: 409 `thread_has_moved_on`, with `new_emails`. Compared as the send is recorded, so that of two answers at the same moment one is sent; hence the answer is 202. Only in a thread; needs the right `read` as well. */
+            bcc?: components["schemas"]["NullableAddressList"];
+            /** @description As in `POST /api/send`: the newest email of the thread that the writer has seen. */
             if_newest?: components["schemas"]["NullableUuid"];
             /** @description The customer the email belongs to. */
             customer_id?: components["schemas"]["NullableUuid"];
             /** @description The company the email belongs to. */
             company_id?: components["schemas"]["NullableUuid"];
-            /**
-             * Format: date-time
-             * @description Time to send the email, at most a year ahead (RFC 3339 with offset). The response is 202; the Date header will show this time.
-             */
-            send_at?: string | null;
+            send_at?: components["schemas"]["NullableSendTime"];
             priority?: components["schemas"]["NullablePriority"];
             lane?: components["schemas"]["NullableLane"];
             auto_submitted?: components["schemas"]["NullableAutoSubmitted"];
             /** @description Addresses for answers, in the form of `to`. Default: the address of the account. */
-            reply_to?: string | string[] | null;
-            /** @description Display name in From, up to 200 characters. Default: the name of the account. */
-            from_name?: string | null;
+            reply_to?: components["schemas"]["NullableAddressList"];
+            from_name?: components["schemas"]["NullableFromName"];
             headers?: components["schemas"]["SendHeaders"];
             tags?: components["schemas"]["SendTags"];
-            /** @description Any JSON object up to 4096 bytes. Records and events of the email contain it; the message does not. */
-            metadata?: {
-                [key: string]: unknown;
-            } | null;
-            /** @description Lets the only recipient unsubscribe from a list with one click (RFC 8058) by the headers List-Unsubscribe and List-Unsubscribe-Post. Needs `PUBLIC_URL`. A send to an address that unsubscribed gets 422. */
-            unsubscribe?: components["schemas"]["UnsubscribeInput"] | null;
-            attachments?: (components["schemas"]["AttachmentInput"] | components["schemas"]["UploadedAttachment"] | components["schemas"]["RecordedAttachment"])[] | null;
+            metadata?: components["schemas"]["NullableMetadata"];
+            unsubscribe?: components["schemas"]["NullableUnsubscribeInput"];
+            attachments?: components["schemas"]["NullableAttachmentInputs"];
             /** @description Quotes the email below the new text. Default true. */
             quote?: boolean | null;
             language?: components["schemas"]["NullableReplyLanguage"];
@@ -2832,19 +2816,12 @@ export interface components {
             /** @description Address of the organizer, which confirms it where `organizer_is_sender` is false; otherwise not needed. */
             organizer?: string | null;
             language?: components["schemas"]["NullableReplyLanguage"];
-            /**
-             * Format: date-time
-             * @description Time to send the email, at most a year ahead (RFC 3339 with offset). The response is 202; the Date header will show this time.
-             */
-            send_at?: string | null;
+            send_at?: components["schemas"]["NullableSendTime"];
             priority?: components["schemas"]["NullablePriority"];
             lane?: components["schemas"]["NullableLane"];
             tags?: components["schemas"]["SendTags"];
-            /** @description Any JSON object up to 4096 bytes. Records and events of the email contain it; the message does not. */
-            metadata?: {
-                [key: string]: unknown;
-            } | null;
-            /** @description The email of the thread that was recorded last, as far as the writer has seen it. When the thread has a newer one, received or sent, nothing is sent: 409 `thread_has_moved_on`, with `new_emails`. Compared as the send is recorded, so that of two answers at the same moment one is sent; hence the answer is 202. Only in a thread; needs the right `read` as well. */
+            metadata?: components["schemas"]["NullableMetadata"];
+            /** @description As in `POST /api/send`: the newest email of the thread that the writer has seen. */
             if_newest?: components["schemas"]["NullableUuid"];
         };
         DraftAnswerInput: {
@@ -2864,7 +2841,7 @@ export interface components {
         };
         DraftMessage: {
             /** @description As `to`. */
-            to?: string | string[] | null;
+            to?: components["schemas"]["NullableAddressList"];
             subject?: string | null;
             /** @description Plain text. At least one of `text_body`, `html_body` and `template_id` is required. */
             text_body?: string | null;
@@ -2872,16 +2849,12 @@ export interface components {
             html_body?: string | null;
             /** @description Template for subject, text and HTML. Fields in the request replace those of the template. */
             template_id?: components["schemas"]["NullableUuid"];
-            /** @description Version of the template; only with `template_id`. Default: the newest version. */
-            template_version?: number | null;
-            /** @description Variables of the template; only with `template_id`. Any JSON object up to 65536 bytes. */
-            variables?: {
-                [key: string]: unknown;
-            } | null;
+            template_version?: components["schemas"]["NullableTemplateVersion"];
+            variables?: components["schemas"]["NullableTemplateVariables"];
             /** @description As `to`. */
-            cc?: string | string[] | null;
+            cc?: components["schemas"]["NullableAddressList"];
             /** @description As `to`; never appears in the message. */
-            bcc?: string | string[] | null;
+            bcc?: components["schemas"]["NullableAddressList"];
             /** @description Message-ID of the email that is answered; the send joins its thread. */
             in_reply_to?: string | null;
             /** @description Existing thread; takes precedence over `in_reply_to`. */
@@ -2892,26 +2865,17 @@ export interface components {
             company_id?: components["schemas"]["NullableUuid"];
             /** @description Sending account. Default: the account of the thread, else the default account. */
             account_id?: string | null;
-            /**
-             * Format: date-time
-             * @description Time to send the email, at most a year ahead (RFC 3339 with offset). The response is 202; the Date header will show this time.
-             */
-            send_at?: string | null;
+            send_at?: components["schemas"]["NullableSendTime"];
             priority?: components["schemas"]["NullablePriority"];
             lane?: components["schemas"]["NullableLane"];
             auto_submitted?: components["schemas"]["NullableAutoSubmitted"];
             /** @description Addresses for answers, in the form of `to`. Default: the address of the account. */
-            reply_to?: string | string[] | null;
-            /** @description Display name in From, up to 200 characters. Default: the name of the account. */
-            from_name?: string | null;
+            reply_to?: components["schemas"]["NullableAddressList"];
+            from_name?: components["schemas"]["NullableFromName"];
             headers?: components["schemas"]["SendHeaders"];
             tags?: components["schemas"]["SendTags"];
-            /** @description Any JSON object up to 4096 bytes. Records and events of the email contain it; the message does not. */
-            metadata?: {
-                [key: string]: unknown;
-            } | null;
-            /** @description Lets the only recipient unsubscribe from a list with one click (RFC 8058) by the headers List-Unsubscribe and List-Unsubscribe-Post. Needs `PUBLIC_URL`. A send to an address that unsubscribed gets 422. */
-            unsubscribe?: components["schemas"]["UnsubscribeInput"] | null;
+            metadata?: components["schemas"]["NullableMetadata"];
+            unsubscribe?: components["schemas"]["NullableUnsubscribeInput"];
         };
         KeptFile: {
             /** @description Id of a file that the draft already contains. */
@@ -2995,8 +2959,7 @@ export interface components {
         };
         Drafts: {
             drafts: components["schemas"]["DraftSummary"][];
-            /** @description For the next page; null on the last one. */
-            next_cursor: string | null;
+            next_cursor: components["schemas"]["NextCursor"];
         };
         DeletedDraft: {
             draft_id: components["schemas"]["Uuid"];
@@ -3038,18 +3001,17 @@ export interface components {
         };
         EmailListings: {
             emails: components["schemas"]["EmailListing"][];
-            /** @description For the next page; null on the last one. */
-            next_cursor: string | null;
+            next_cursor: components["schemas"]["NextCursor"];
         };
         SendChangeRequest: {
             /** @description When it is sent from now on, earlier or later, at most a year ahead. `now`: at once; null is refused, since a client that clears a field must not send. */
             send_at?: "now" | string;
             /** @description RFC 5322 address list such as `Ann <ann@example.com>, bob@example.com`, or several of them. */
-            to?: components["schemas"]["NonBlankText"] | components["schemas"]["NonBlankText"][];
+            to?: components["schemas"]["AddressList"];
             /** @description As `to`. */
-            cc?: string | string[] | null;
+            cc?: components["schemas"]["NullableAddressList"];
             /** @description As `to`; never appears in the message. */
-            bcc?: string | string[] | null;
+            bcc?: components["schemas"]["NullableAddressList"];
             /** @description May not be empty. */
             subject?: string | null;
             /** @description The bodies change together: where the email has both, both are named. Null: none, or made of the HTML. */
@@ -3057,7 +3019,7 @@ export interface components {
             /** @description As `text_body`; null: none. */
             html_body?: string | null;
             /** @description Replaces all files: kept files by `attachment_id`, new files as in a send. */
-            attachments?: (components["schemas"]["AttachmentInput"] | components["schemas"]["UploadedAttachment"] | components["schemas"]["RecordedAttachment"])[] | null;
+            attachments?: components["schemas"]["NullableAttachmentInputs"];
         };
         Placement: {
             /** @description `thread_id`: named by the caller. `decision`: an operator split or moved the email. `new`: there was no thread to join. By Message-ID: the email it answers (`in_reply_to`, `references`), the email a delivery report returns (`bounce`), an earlier email with the same subject (`subject`), or another email that has or names its own Message-ID (`message_id`). */
@@ -3348,8 +3310,7 @@ export interface components {
         };
         CustomerEmails: {
             emails: components["schemas"]["Email"][];
-            /** @description For the next page; null on the last one. */
-            next_cursor: string | null;
+            next_cursor: components["schemas"]["NextCursor"];
         };
         VariantDetail: {
             id: components["schemas"]["Uuid"];
@@ -3601,8 +3562,7 @@ export interface components {
         };
         Templates: {
             templates: components["schemas"]["TemplateSummary"][];
-            /** @description For the next page; null on the last one. */
-            next_cursor: string | null;
+            next_cursor: components["schemas"]["NextCursor"];
         };
         TemplateChange: {
             name?: components["schemas"]["TemplateName"];
@@ -3706,8 +3666,7 @@ export interface components {
         };
         Suppressions: {
             suppressions: components["schemas"]["Suppression"][];
-            /** @description For the next page; null on the last one. */
-            next_cursor: string | null;
+            next_cursor: components["schemas"]["NextCursor"];
         };
         SuppressRequest: {
             /** @description Why, for people. */
@@ -3730,8 +3689,7 @@ export interface components {
         };
         Unsubscribes: {
             unsubscribes: components["schemas"]["Unsubscribe"][];
-            /** @description For the next page; null on the last one. */
-            next_cursor: string | null;
+            next_cursor: components["schemas"]["NextCursor"];
         };
         /** @description Address of From, optionally with a display name. */
         AccountFrom: string;
@@ -3967,8 +3925,7 @@ export interface components {
         };
         Quarantine: {
             messages: components["schemas"]["QuarantinedMessage"][];
-            /** @description For the next page; null on the last one. */
-            next_cursor: string | null;
+            next_cursor: components["schemas"]["NextCursor"];
         };
         /** @description On one line, without invisible characters such as direction marks. */
         CustomerName: string | null;
@@ -3981,8 +3938,7 @@ export interface components {
         };
         Customers: {
             customers: components["schemas"]["CustomerListing"][];
-            /** @description For the next page; null on the last one. */
-            next_cursor: string | null;
+            next_cursor: components["schemas"]["NextCursor"];
         };
         /** @enum {string} */
         ClaimStatus: "decides" | "ambiguous" | "overruled";
@@ -4090,8 +4046,7 @@ export interface components {
         };
         AmbiguousClaims: {
             claims: components["schemas"]["AmbiguousClaim"][];
-            /** @description For the next page; null on the last one. */
-            next_cursor: string | null;
+            next_cursor: components["schemas"]["NextCursor"];
         };
         KnownAddress: {
             /** @description `local@domain`, lower-case. */
@@ -4192,8 +4147,7 @@ export interface components {
         };
         Webhooks: {
             webhooks: components["schemas"]["Webhook"][];
-            /** @description For the next page; null on the last one. */
-            next_cursor: string | null;
+            next_cursor: components["schemas"]["NextCursor"];
         };
         ChangeWebhookRequest: {
             /** @description URL that receives the events: https at a public address, or an address listed in WEBHOOK_ALLOW. */
@@ -4250,8 +4204,7 @@ export interface components {
         };
         WebhookDeliveries: {
             deliveries: components["schemas"]["WebhookDelivery"][];
-            /** @description For the next page; null on the last one. */
-            next_cursor: string | null;
+            next_cursor: components["schemas"]["NextCursor"];
         };
         /** @description For people, in one line. */
         KeyName: string;
@@ -4307,8 +4260,7 @@ export interface components {
         };
         Keys: {
             keys: components["schemas"]["Key"][];
-            /** @description For the next page; null on the last one. */
-            next_cursor: string | null;
+            next_cursor: components["schemas"]["NextCursor"];
         };
         ChangeKeyRequest: {
             name?: components["schemas"]["KeyName"];
@@ -4349,8 +4301,7 @@ export interface components {
         };
         Audit: {
             entries: components["schemas"]["AuditEntry"][];
-            /** @description For the next page; null on the last one. */
-            next_cursor: string | null;
+            next_cursor: components["schemas"]["NextCursor"];
         };
         /** @enum {string} */
         StatisticsStep: "hour" | "day";
@@ -4524,8 +4475,7 @@ export interface components {
         };
         RefusedMerges: {
             refused_merges: components["schemas"]["RefusedMerge"][];
-            /** @description For the next page; null on the last one. */
-            next_cursor: string | null;
+            next_cursor: components["schemas"]["NextCursor"];
         };
         BrowserSession: {
             id: components["schemas"]["Uuid"];
@@ -4873,6 +4823,53 @@ export interface components {
                 "application/json": components["schemas"]["Partial"];
             };
         };
+        /** @description The draft as it is now. */
+        Draft: {
+            headers: {
+                ETag: components["headers"]["ETag2"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "id": "0199dae7-64f3-7b28-a0d9-c27e15b8f306",
+                 *       "version": 2,
+                 *       "account_id": "vertrieb",
+                 *       "thread_id": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
+                 *       "author": "eva",
+                 *       "created_by": {
+                 *         "id": "4r8gk2m0vqxz",
+                 *         "name": "CRM"
+                 *       },
+                 *       "answers": {
+                 *         "email_id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
+                 *         "kind": "reply",
+                 *         "quote": true,
+                 *         "with_files": null,
+                 *         "language": "de",
+                 *         "time_zone": "Europe/Berlin"
+                 *       },
+                 *       "being_sent": false,
+                 *       "created_at": "2026-01-30T09:15:00.000Z",
+                 *       "updated_at": "2026-01-31T12:00:00.000Z",
+                 *       "message": {
+                 *         "text_body": "Vielen Dank!"
+                 *       },
+                 *       "attachments": [
+                 *         {
+                 *           "id": "0199dae7-91c5-7f6a-8e43-06b9d72a5fc1",
+                 *           "filename": "angebot.txt",
+                 *           "content_type": "text/plain",
+                 *           "size_bytes": 5,
+                 *           "storage_path": "vertrieb/0199dae7-91c5-7f6a-8e43-06b9d72a5fc1/angebot.txt",
+                 *           "content_id": null
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["Draft"];
+            };
+        };
         /** @description Precondition Required. */
         PreconditionRequired: {
             headers: {
@@ -5008,6 +5005,38 @@ export interface components {
                 "application/json": components["schemas"]["EmailListings"];
             };
         };
+        /** @description The record of the erasure. */
+        Erasure: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "id": "0199dc40-b1e8-7d52-8f07-3a96c5e4d01b",
+                 *       "state": "running",
+                 *       "requested_at": "2026-01-30T09:15:00.000Z",
+                 *       "requested_by": "secret 1",
+                 *       "customer_id": "6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34",
+                 *       "finished_at": null,
+                 *       "erased": {
+                 *         "emails": 12,
+                 *         "files": 4,
+                 *         "drafts": 1,
+                 *         "unsubscribes": 1,
+                 *         "customer_rules": 1,
+                 *         "suppressions": 0,
+                 *         "quarantined": 0,
+                 *         "decisions": 0,
+                 *         "idempotency_keys": 0,
+                 *         "events": 31,
+                 *         "webhook_deliveries": 0
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["Erasure"];
+            };
+        };
         /** @description The message. */
         TheMessage: {
             headers: {
@@ -5100,7 +5129,7 @@ export interface components {
                 "application/json": components["schemas"]["Account"];
             };
         };
-        /** @description Registered; past mail is linked. */
+        /** @description What is registered now; past mail is linked. */
         CustomerRegistered: {
             headers: {
                 [name: string]: unknown;
@@ -6820,53 +6849,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The draft. */
-            200: {
-                headers: {
-                    ETag: components["headers"]["ETag2"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "0199dae7-64f3-7b28-a0d9-c27e15b8f306",
-                     *       "version": 2,
-                     *       "account_id": "vertrieb",
-                     *       "thread_id": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
-                     *       "author": "eva",
-                     *       "created_by": {
-                     *         "id": "4r8gk2m0vqxz",
-                     *         "name": "CRM"
-                     *       },
-                     *       "answers": {
-                     *         "email_id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
-                     *         "kind": "reply",
-                     *         "quote": true,
-                     *         "with_files": null,
-                     *         "language": "de",
-                     *         "time_zone": "Europe/Berlin"
-                     *       },
-                     *       "being_sent": false,
-                     *       "created_at": "2026-01-30T09:15:00.000Z",
-                     *       "updated_at": "2026-01-31T12:00:00.000Z",
-                     *       "message": {
-                     *         "text_body": "Vielen Dank!"
-                     *       },
-                     *       "attachments": [
-                     *         {
-                     *           "id": "0199dae7-91c5-7f6a-8e43-06b9d72a5fc1",
-                     *           "filename": "angebot.txt",
-                     *           "content_type": "text/plain",
-                     *           "size_bytes": 5,
-                     *           "storage_path": "vertrieb/0199dae7-91c5-7f6a-8e43-06b9d72a5fc1/angebot.txt",
-                     *           "content_id": null
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Draft"];
-                };
-            };
+            200: components["responses"]["Draft"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -6952,53 +6935,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description As it is now. */
-            200: {
-                headers: {
-                    ETag: components["headers"]["ETag2"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "0199dae7-64f3-7b28-a0d9-c27e15b8f306",
-                     *       "version": 2,
-                     *       "account_id": "vertrieb",
-                     *       "thread_id": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
-                     *       "author": "eva",
-                     *       "created_by": {
-                     *         "id": "4r8gk2m0vqxz",
-                     *         "name": "CRM"
-                     *       },
-                     *       "answers": {
-                     *         "email_id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
-                     *         "kind": "reply",
-                     *         "quote": true,
-                     *         "with_files": null,
-                     *         "language": "de",
-                     *         "time_zone": "Europe/Berlin"
-                     *       },
-                     *       "being_sent": false,
-                     *       "created_at": "2026-01-30T09:15:00.000Z",
-                     *       "updated_at": "2026-01-31T12:00:00.000Z",
-                     *       "message": {
-                     *         "text_body": "Vielen Dank!"
-                     *       },
-                     *       "attachments": [
-                     *         {
-                     *           "id": "0199dae7-91c5-7f6a-8e43-06b9d72a5fc1",
-                     *           "filename": "angebot.txt",
-                     *           "content_type": "text/plain",
-                     *           "size_bytes": 5,
-                     *           "storage_path": "vertrieb/0199dae7-91c5-7f6a-8e43-06b9d72a5fc1/angebot.txt",
-                     *           "content_id": null
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Draft"];
-                };
-            };
+            200: components["responses"]["Draft"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -7562,38 +7499,7 @@ export interface operations {
                     "application/json": components["schemas"]["CheckedErasure"];
                 };
             };
-            /** @description The erasure was started. */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "0199dc40-b1e8-7d52-8f07-3a96c5e4d01b",
-                     *       "state": "running",
-                     *       "requested_at": "2026-01-30T09:15:00.000Z",
-                     *       "requested_by": "secret 1",
-                     *       "customer_id": "6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34",
-                     *       "finished_at": null,
-                     *       "erased": {
-                     *         "emails": 12,
-                     *         "files": 4,
-                     *         "drafts": 1,
-                     *         "unsubscribes": 1,
-                     *         "customer_rules": 1,
-                     *         "suppressions": 0,
-                     *         "quarantined": 0,
-                     *         "decisions": 0,
-                     *         "idempotency_keys": 0,
-                     *         "events": 31,
-                     *         "webhook_deliveries": 0
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Erasure"];
-                };
-            };
+            202: components["responses"]["Erasure"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -7618,38 +7524,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The record. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "0199dc40-b1e8-7d52-8f07-3a96c5e4d01b",
-                     *       "state": "running",
-                     *       "requested_at": "2026-01-30T09:15:00.000Z",
-                     *       "requested_by": "secret 1",
-                     *       "customer_id": "6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34",
-                     *       "finished_at": null,
-                     *       "erased": {
-                     *         "emails": 12,
-                     *         "files": 4,
-                     *         "drafts": 1,
-                     *         "unsubscribes": 1,
-                     *         "customer_rules": 1,
-                     *         "suppressions": 0,
-                     *         "quarantined": 0,
-                     *         "decisions": 0,
-                     *         "idempotency_keys": 0,
-                     *         "events": 31,
-                     *         "webhook_deliveries": 0
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Erasure"];
-                };
-            };
+            200: components["responses"]["Erasure"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -10102,44 +9977,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Removed, and past mail is linked. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "customer_id": "6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34",
-                     *       "name": "Example GmbH",
-                     *       "company_id": null,
-                     *       "addresses": [
-                     *         {
-                     *           "address": "ann@example.com",
-                     *           "origin": "registered",
-                     *           "account_ids": null,
-                     *           "status": "decides",
-                     *           "other_customer_ids": []
-                     *         }
-                     *       ],
-                     *       "domains": [
-                     *         {
-                     *           "domain": "*.example.com",
-                     *           "status": "decides",
-                     *           "other_customer_ids": []
-                     *         }
-                     *       ],
-                     *       "complete": true,
-                     *       "relinked": {
-                     *         "linked": 3,
-                     *         "moved": 0,
-                     *         "unlinked": 0
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["CustomerRegistered"];
-                };
-            };
+            200: components["responses"]["CustomerRegistered"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
