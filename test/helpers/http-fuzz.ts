@@ -6,7 +6,7 @@ import * as fc from 'fast-check';
 import { Compile } from 'typebox/schema';
 import { expect } from 'vitest';
 import { ERRORS, type ErrorCode } from '../../src/core/error-registry.ts';
-import { COMMON_ERRORS, SHARED_CODES } from '../../src/platform/schemas/error-schemas.ts';
+import { codesOfIntroduction } from '../../src/api/document/error-answers.ts';
 import { arbitraryDamage, arbitraryOf, type JsonSchema } from './arbitrary/json-schema.ts';
 
 export interface FuzzRequest {
@@ -104,7 +104,7 @@ export function readOperations(document: Node): readonly FuzzOperation[] {
       responses: new Map(
         Object.entries(operation['responses'] as Readonly<Record<string, Node>>).map(([status, response]) => [
           Number(status),
-          toRule(response, codesOf(operation)),
+          toRule(response, codesOf(method, operation)),
         ]),
       ),
     })),
@@ -128,9 +128,15 @@ function toRawType(requestBody: unknown): string | null {
 }
 
 /** Those that it lists, and those that the introduction does. */
-function codesOf({ 'x-error-codes': own = [], security }: Node): readonly string[] {
-  const isOpen = Array.isArray(security) && security.length === 0;
-  return [...(own as readonly string[]), ...(isOpen ? COMMON_ERRORS : SHARED_CODES)];
+function codesOf(
+  method: string,
+  { 'x-error-codes': own = [], security, requestBody }: Node,
+): readonly string[] {
+  const takesJson = method !== 'get' && toRawType(requestBody) === null;
+  return [
+    ...(own as readonly string[]),
+    ...codesOfIntroduction({ security: security as readonly object[] }, takesJson),
+  ];
 }
 
 function toRule(response: Node, listed: readonly string[]): ResponseRule {

@@ -6,7 +6,8 @@ import type { ErrorCode } from '../../core/error-registry.ts';
 import { ServiceError, type ServiceErrorOptions } from '../../core/errors.ts';
 import { codesOf, COMMON_ERRORS, ErrorBody, SHARED_CODES } from '../../platform/schemas/error-schemas.ts';
 import { toErrorJson } from '../../platform/http/answers/error-json.ts';
-import { operationsOf, type Answer, type Node, type Paths } from './components.ts';
+import { JSON_BODY_ERRORS } from '../../platform/http/body/json-body.ts';
+import { operationsOf, type Answer, type Node, type Operation, type Paths } from './components.ts';
 import { EMAIL, REQUEST } from './example-story.ts';
 
 /** What the answer of a status shows. */
@@ -31,17 +32,30 @@ const SHOWN: Readonly<Record<number, readonly [code: ErrorCode, options?: Servic
 
 /** Throws Error for a status without an example. */
 export function shortenErrors(paths: Paths): void {
-  const common: ReadonlySet<ErrorCode> = new Set(COMMON_ERRORS);
   for (const operation of operationsOf(paths)) {
-    // What the introduction says of operations that need the secret is not said of one that does not.
-    const shared = operation.security?.length === 0 ? common : SHARED_CODES;
-    const codes = Object.entries(operation.responses)
-      .flatMap(([status, answer]) => shorten(status, answer))
-      .filter((code) => !shared.has(code));
-    if (codes.length === 0) continue;
+    const codes = Object.entries(operation.responses).flatMap(([status, answer]) => shorten(status, answer));
+    const shared = codesOfIntroduction(operation, codes.includes('invalid_json'));
+    const own = codes.filter((code) => !shared.has(code));
+    if (own.length === 0) continue;
     const node: Node = operation;
-    node['x-error-codes'] = codes;
+    node['x-error-codes'] = own;
   }
+}
+
+/**
+ * The codes that the introduction of the document lists for an operation like this one.
+ *
+ * @param takesJson it reads a body in JSON, even if only to refuse its fields
+ */
+export function codesOfIntroduction(
+  { security }: Pick<Operation, 'security'>,
+  takesJson: boolean,
+): ReadonlySet<ErrorCode> {
+  // What is said of operations that need the secret is not said of one that does not.
+  return new Set([
+    ...(security?.length === 0 ? COMMON_ERRORS : SHARED_CODES),
+    ...(takesJson ? JSON_BODY_ERRORS : []),
+  ]);
 }
 
 /** Returns its codes; none for an answer that is no error. */

@@ -4,8 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AUTHORIZED, createTestHttpApp, type TestHttpApp } from '../../../test/helpers/http-app.ts';
 import { createRecordingApplication } from '../../../test/helpers/recording-application.ts';
 import { ERRORS, type ErrorCode } from '../../core/error-registry.ts';
-import { COMMON_ERRORS, SHARED_CODES } from '../../platform/schemas/error-schemas.ts';
 import { RIGHTS, type Right } from '../../core/keys/rights.ts';
+import { JSON_BODY_ERRORS } from '../../platform/http/body/json-body.ts';
+import { codesOfIntroduction } from './error-answers.ts';
 
 type Content = Readonly<Record<string, { readonly example?: unknown }>>;
 
@@ -220,10 +221,10 @@ describe('the OpenAPI document', () => {
   });
 
   it('lists the codes of each operation, and has one answer for each of their statuses', () => {
+    const takingJson = new Set(operationsTakingJson());
     for (const operation of operations()) {
       const codes = operation['x-error-codes'] ?? [];
-      const isOpen = operation.security?.length === 0;
-      const said = isOpen ? new Set(COMMON_ERRORS) : SHARED_CODES;
+      const said = codesOfIntroduction(operation, takingJson.has(operation));
       expect(codes.filter((code) => said.has(code))).toEqual([]);
       const statuses = new Set(Object.keys(operation.responses).map(Number));
       const unanswered = codes.filter((code) => !statuses.has(ERRORS[code].status));
@@ -233,6 +234,20 @@ describe('the OpenAPI document', () => {
     expect(listed.size).toBeGreaterThan(90);
     const { properties } = Object(document.components['schemas']?.['Error']) as { properties: object };
     expect(Object.keys(properties)).toEqual(expect.arrayContaining(['message', 'field', 'doc']));
+  });
+
+  it('lists the codes of a JSON body once, for the operations that its introduction describes', () => {
+    const { description = '' } = Object(Object(document)['info']) as { description?: string };
+    const takingJson = new Set(operationsTakingJson());
+    expect(takingJson.size).toBeGreaterThan(50);
+    for (const code of JSON_BODY_ERRORS) expect(description).toContain(`\`${code}\``);
+    for (const operation of operations()) {
+      const { responses, operationId, 'x-error-codes': codes = [] } = operation;
+      const answers = ['408', '413', '415'].filter((status) => status in responses);
+      if (takingJson.has(operation))
+        expect([operationId, answers]).toEqual([operationId, ['408', '413', '415']]);
+      else expect([operationId, codes.includes('invalid_json')]).toEqual([operationId, false]);
+    }
   });
 
   it('has no type for a list of codes, and is small', () => {
@@ -337,6 +352,16 @@ describe('the OpenAPI document', () => {
 });
 
 const operations = () => Object.values(spelt.paths).flatMap((methods) => Object.values(methods));
+
+/** Those that write and take no file and no message, as the introduction describes them. */
+const operationsTakingJson = () =>
+  Object.values(spelt.paths)
+    .flatMap((methods) => Object.entries(methods))
+    .filter(([method, { requestBody }]) => {
+      const types = Object.keys(requestBody?.content ?? {});
+      return method !== 'get' && types.every((type) => type === 'application/json');
+    })
+    .map(([, operation]) => operation);
 
 function resolveReferences(value: unknown, root: Document): unknown {
   if (Array.isArray(value)) return value.map((one) => resolveReferences(one, root));
