@@ -28,6 +28,7 @@ import { ConnectionSlots } from '../platform/http/connections/connection-slots.t
 import type { HttpContext, HttpServer } from '../platform/http/answers/context.ts';
 import { createEmailsResponse } from '../platform/http/answers/emails-response.ts';
 import { createErrorHandler } from '../platform/http/answers/error-handler.ts';
+import { createMistakeFinder } from '../platform/http/answers/other-mistakes.ts';
 import { createServer } from '../platform/http/connections/create-server.ts';
 import { createRequestWatch, type RequestObserver } from '../platform/http/connections/answered-request.ts';
 import { Framing } from '../platform/http/connections/framing-fault.ts';
@@ -201,7 +202,8 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
     sessions,
     access,
   });
-  const handleError = createErrorHandler(limits, lingering, logger);
+  const closed = new ClosedOperations();
+  const handleError = createErrorHandler(limits, lingering, logger, createMistakeFinder(closed));
   const framing = new Framing(limits.maxHeaders);
   const checkHost = options.hosts === undefined ? () => undefined : createHostCheck(options.hosts);
 
@@ -263,7 +265,6 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
 
   const routes = new RouteTable();
   app.addHook('onRoute', (route) => routes.add(route));
-  const closed = new ClosedOperations();
   app.addHook('onRoute', (route) => closed.close(route));
   const page = options.page === undefined || options.page === null ? null : registerPage(app, options.page);
   app.setNotFoundHandler((request, reply) =>

@@ -7,6 +7,7 @@ import { distance } from 'fastest-levenshtein';
 import type { FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify';
 import { closeNameText, typeText } from '../core/error-words.ts';
 import { invalidRequest, ServiceError } from '../core/errors.ts';
+import { refuse, type NoteMistake } from '../core/mistakes.ts';
 import { unknownName } from '../core/unknown-name.ts';
 import { prefersAsync } from '../areas/send/prefer.ts';
 
@@ -56,6 +57,15 @@ export class ClosedOperations {
   /** In lower case: those that some operation declares, and with them those that any write refuses. */
   readonly #declared = new Set<string>();
   readonly #headers = new Set(REFUSED_BY_WRITES);
+  /** The check of each request that got so far; kept as long as the request. */
+  readonly #checks = new WeakMap<FastifyRequest, (note: NoteMistake) => void>();
+
+  /** Notes all mistakes in what the operation of the request does not list. False for a request that was refused before, without its secret. */
+  noteMistakes(request: FastifyRequest, note: NoteMistake): boolean {
+    const check = this.#checks.get(request);
+    check?.(note);
+    return check !== undefined;
+  }
 
   /** Fastify's `onRoute` hook; it has to see all routes before the first request. */
   close(route: RouteOptions): void {
@@ -74,16 +84,23 @@ export class ClosedOperations {
     }
 
     let refused: readonly string[] | null = null;
-    const refuse: onRequestHookHandler = (request, _reply, done) => {
+    const check = (request: FastifyRequest, note: NoteMistake): void => {
       refused ??= this.#refusedHeaders(isRead, ownHeaders);
-      done(
-        findParameterFault(request, parameters) ??
-          findUnknownHeader(request, refused) ??
-          (isRead ? undefined : findCloseHeader(request, this.#headers, this.#declared)) ??
-          (isRead && hasContent(request) ? invalidRequest('content_of_read') : undefined),
-      );
+      noteParameters(request, parameters, note);
+      noteUnknownHeaders(request, refused, note);
+      if (!isRead) noteCloseHeaders(request, this.#headers, this.#declared, note);
     };
-    route.onRequest = [...[route.onRequest ?? []].flat(), refuse];
+    const close: onRequestHookHandler = (request, _reply, done) => {
+      this.#checks.set(request, (note) => check(request, note));
+      try {
+        check(request, refuse);
+      } catch (error) {
+        done(error as Error);
+        return;
+      }
+      done(isRead && hasContent(request) ? invalidRequest('content_of_read') : undefined);
+    };
+    route.onRequest = [...[route.onRequest ?? []].flat(), close];
   }
 
   #refusedHeaders(isRead: boolean, own: ReadonlySet<string>): readonly string[] {
@@ -94,21 +111,21 @@ export class ClosedOperations {
   }
 }
 
-function findParameterFault(
+function noteParameters(
   { query, raw }: FastifyRequest,
   known: Readonly<Record<string, ParameterSchema>>,
-): ServiceError | undefined {
+  note: NoteMistake,
+): void {
   const unreadable = findBadEncoding(raw.url ?? '');
-  if (unreadable !== null) return invalidRequest('bad_parameter', { field: unreadable });
+  if (unreadable !== null) note(invalidRequest('bad_parameter', { field: unreadable }));
   for (const [name, value] of Object.entries(query as object)) {
-    if (!Object.hasOwn(known, name)) return unknownName('unknown_parameter', name, Object.keys(known));
-    if (Array.isArray(value) && known[name]?.type !== 'array')
-      return invalidRequest('repeated', { field: name });
-    const isInteger = [known[name]?.type].flat().includes('integer');
-    if (isInteger && !INTEGER.test(String(value)))
-      return invalidRequest('wrong_type', { field: name, type: typeText('integer') });
+    if (!Object.hasOwn(known, name)) note(unknownName('unknown_parameter', name, Object.keys(known)));
+    else if (Array.isArray(value) && known[name]?.type !== 'array')
+      note(invalidRequest('repeated', { field: name }));
+    else if ([known[name]?.type].flat().includes('integer') && !INTEGER.test(String(value)))
+      note(invalidRequest('wrong_type', { field: name, type: typeText('integer') }));
   }
-  return findEmptyTime(query as Readonly<Record<string, unknown>>);
+  noteEmptyTimes(query as Readonly<Record<string, unknown>>, note);
 }
 
 /** The validation would convert `0x10`, `1e1`, `+5` and ` 5` too, which other readers of the same URL take for something else. */
@@ -129,44 +146,42 @@ function findBadEncoding(url: string): string | null {
 }
 
 /** A time that ends before it begins has nothing in it: an empty list would be taken for an answer. */
-function findEmptyTime(query: Readonly<Record<string, unknown>>): ServiceError | undefined {
+function noteEmptyTimes(query: Readonly<Record<string, unknown>>, note: NoteMistake): void {
   for (const until of Object.keys(query).filter((name) => name.endsWith('until'))) {
     const since = until.replace(/until$/, 'since');
     // Of anything but moments the schemas judge: NaN is not before anything.
     if (Date.parse(String(query[until])) <= Date.parse(String(query[since])))
-      return invalidRequest('not_after', { field: until, other: since });
+      note(invalidRequest('not_after', { field: until, other: since }));
   }
-  return undefined;
 }
 
-function findUnknownHeader(
+function noteUnknownHeaders(
   { headers }: FastifyRequest,
   refused: readonly string[],
-): ServiceError | undefined {
-  const name = refused.find((header) => {
-    const value = headers[header];
-    return value !== undefined && !isIgnored(header, value);
-  });
-  return name === undefined
-    ? undefined
-    : new ServiceError('unknown_header', { values: { field: name, hint: '' } });
+  note: NoteMistake,
+): void {
+  for (const name of refused) {
+    const value = headers[name];
+    if (value !== undefined && !isIgnored(name, value))
+      note(new ServiceError('unknown_header', { values: { field: name, hint: '' } }));
+  }
 }
 
 /** `X-Idempotency-Key` and `Idempotency_Key` are headers of other services, and would be ignored. */
-function findCloseHeader(
+function noteCloseHeaders(
   { headers }: FastifyRequest,
   known: ReadonlySet<string>,
   declared: ReadonlySet<string>,
-): ServiceError | undefined {
+  note: NoteMistake,
+): void {
   for (const name of Object.keys(headers)) {
     if (known.has(name)) continue;
     const close = closeHeader(name, known);
     if (close === null) continue;
     // One that nothing takes is no advice.
     const hint = declared.has(close) ? closeNameText(close) : '';
-    return new ServiceError('unknown_header', { values: { field: name, hint } });
+    note(new ServiceError('unknown_header', { values: { field: name, hint } }));
   }
-  return undefined;
 }
 
 /** Longer names are close to none, and the cost grows with the length. */

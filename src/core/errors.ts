@@ -44,6 +44,8 @@ export class ServiceError extends Error {
   readonly retryAfterSeconds: number | undefined;
   readonly newEmails: readonly NewEmail[] | undefined;
   readonly mayHaveHappened: boolean;
+  /** Further mistakes of the same request, in the order in which they were found; see mistakes.ts. */
+  others: readonly ServiceError[] = [];
 
   constructor(code: ErrorCode, options: ServiceErrorOptions = {}) {
     super(code, options.cause === undefined ? undefined : { cause: options.cause });

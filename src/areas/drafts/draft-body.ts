@@ -4,6 +4,7 @@ import type { DraftChange, DraftSend } from './use-cases.ts';
 import { REPLY_KINDS } from '../reply/use-cases.ts';
 import { MAX_AUTHOR_CHARS } from '../../core/drafts/limits.ts';
 import { invalidRequest, ServiceError } from '../../core/errors.ts';
+import { Mistakes } from '../../core/mistakes.ts';
 import type { SendRequest } from '../send/use-cases.ts';
 import type { HttpLimits } from '../../platform/http/connections/limits.ts';
 import { ForwardBody, readFlag, readQuoting, readReplyBody } from '../reply/reply-body.ts';
@@ -104,17 +105,22 @@ const ANSWER_FIELDS = new Set(Object.keys(AnswerBody.properties));
 export function readDraftBody(json: EmailJson, limits: HttpLimits): Omit<DraftChange, 'authorKeyId'> {
   const body = toFields(json.value);
   if (body === null) throw invalidRequest('not_an_object');
-  refuseUnknown(body, FIELDS, '');
+  const mistakes = new Mistakes();
+  const given = <T extends object>(field: string, read: (value: unknown) => T): T | object =>
+    field in body ? (mistakes.check(() => read(body[field])) ?? {}) : {};
+  refuseUnknown(body, FIELDS, '', mistakes.note);
   // readSendFields checks the message.
-  refuseUnstorableIn(withoutContents({ ...body, message: null }), '');
-  return {
-    ...('author' in body ? { author: readAuthor(body) } : {}),
-    ...('answers' in body ? { answers: readAnswer(body['answers']) } : {}),
-    ...('message' in body ? readMessage(body['message'], json, limits) : {}),
-    ...('attachments' in body ? { files: readAttachments(body['attachments'], json, limits, readKept) } : {}),
+  mistakes.check(() => refuseUnstorableIn(withoutContents({ ...body, message: null }), ''));
+  const change = {
+    ...given('author', () => ({ author: readAuthor(body) })),
+    ...given('answers', (value) => ({ answers: readAnswer(value, mistakes) })),
+    ...given('message', (value) => readMessage(value, json, limits, mistakes)),
+    ...given('attachments', (value) => ({ files: readAttachments(value, json, limits, mistakes, readKept) })),
     maxFileBytes: limits.maxAttachmentBytes,
     maxFiles: limits.maxAttachments,
   };
+  mistakes.refuseAny();
+  return change;
 }
 
 function readAuthor(body: Fields): string | null {
@@ -126,13 +132,13 @@ function readAuthor(body: Fields): string | null {
   return author;
 }
 
-function readAnswer(value: unknown): DraftAnswer | null {
+function readAnswer(value: unknown, mistakes: Mistakes): DraftAnswer | null {
   if (value === null) return null;
   const answer = toFields(value);
   if (answer === null) throw wrongType('answers', 'object');
-  refuseUnknown(answer, ANSWER_FIELDS, 'answers.');
-  const emailId = readUuid(answer, 'email_id', 'answers.email_id');
-  if (emailId === null) throw invalidRequest('missing', { field: 'answers.email_id' });
+  refuseUnknown(answer, ANSWER_FIELDS, 'answers.', mistakes.note);
+  const emailId = mistakes.check(() => readUuid(answer, 'email_id', 'answers.email_id'));
+  if (emailId === null) mistakes.note(invalidRequest('missing', { field: 'answers.email_id' }));
   const name = readText(answer, 'kind', 'answers.kind') ?? 'reply';
   const kind = REPLY_KINDS.find((one) => one === name);
   if (kind === undefined)
@@ -142,7 +148,7 @@ function readAnswer(value: unknown): DraftAnswer | null {
     throw invalidRequest('only_with', { field: 'answers.with_files', other: 'answers.kind: forward' });
   const quoting = readQuoting(answer, 'answers.');
   return {
-    emailId,
+    emailId: emailId ?? '',
     kind,
     withFiles: kind === 'forward' ? (withFiles ?? true) : null,
     ...(quoting.quote ? quoting : { quote: false, language: null, timeZone: null }),
@@ -153,16 +159,17 @@ function readMessage(
   value: unknown,
   json: EmailJson,
   limits: HttpLimits,
+  mistakes: Mistakes,
 ): Required<Pick<DraftChange, 'message' | 'unfinished'>> {
   const message = toFields(value);
   if (message === null) throw wrongType('message', 'object');
-  refuseUnknown(message, MESSAGE_FIELDS, 'message.');
+  refuseUnknown(message, MESSAGE_FIELDS, 'message.', mistakes.note);
   // The value of a key `content` was taken for a file, because of its length.
   const text = JSON.stringify(message);
   if ([...json.longStrings.keys()].some((placeholder) => text.includes(placeholder))) {
     throw new ServiceError('payload_too_large');
   }
-  return { message, unfinished: readSendFields(message, json, limits, 'message.') };
+  return { message, unfinished: readSendFields(message, json, limits, mistakes, 'message.') };
 }
 
 /** A file that the draft already has. */

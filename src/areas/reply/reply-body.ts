@@ -3,6 +3,7 @@ import { INVITATION_ANSWER_STATUSES } from '../../core/calendar/compose-answer.t
 import { MAX_DESCRIPTION_CHARS } from '../../core/calendar/limits.ts';
 import { REPLY_LANGUAGES, isTimeZone, type ReplyLanguage } from '../../core/reply/quote.ts';
 import { invalidRequest, ServiceError } from '../../core/errors.ts';
+import { Mistakes } from '../../core/mistakes.ts';
 import type { ReplyKind, ReplyRequest } from './use-cases.ts';
 import type { HttpLimits } from '../../platform/http/connections/limits.ts';
 import {
@@ -19,6 +20,7 @@ import type { EmailJson } from '../send/attachment-body.ts';
 import {
   OF_TEMPLATE,
   readSendFields,
+  refuseMistakes,
   refuseNoBody,
   SendBody,
   WithoutTemplate,
@@ -160,30 +162,31 @@ export const InvitationAnswerBody = {
 export function readInvitationAnswer(json: EmailJson, limits: HttpLimits): ReplyInput {
   const body = toFields(json.value);
   if (body === null) throw invalidRequest('not_an_object');
-  refuseUnknown(body, new Set(Object.keys(InvitationAnswerBody.properties)), '');
+  const mistakes = new Mistakes();
+  const { note } = mistakes;
+  refuseUnknown(body, new Set(Object.keys(InvitationAnswerBody.properties)), '', note);
   const { answer: asked, comment: _comment, organizer: _organizer, language: _language, ...ofSend } = body;
   const status = INVITATION_ANSWER_STATUSES.find((one) => one === asked);
   if (status === undefined) {
-    throw invalidRequest('not_one_of', { field: 'answer', values: INVITATION_ANSWER_STATUSES.join(', ') });
+    note(invalidRequest('not_one_of', { field: 'answer', values: INVITATION_ANSWER_STATUSES.join(', ') }));
   }
-  const comment = (readText(body, 'comment') ?? '').trim();
-  if (comment.length > MAX_COMMENT_CHARS)
-    throw invalidRequest('too_long', { field: 'comment', limit: MAX_COMMENT_CHARS });
-  refuseUnstorableIn({ comment, organizer: body['organizer'] }, '');
-  const {
-    accountId: _account,
-    inReplyTo: _reply,
-    threadId: _thread,
-    ...message
-  } = readSendFields(ofSend, json, limits);
+  const comment = mistakes.check(() => (readText(body, 'comment') ?? '').trim()) || null;
+  if (comment !== null && comment.length > MAX_COMMENT_CHARS)
+    note(invalidRequest('too_long', { field: 'comment', limit: MAX_COMMENT_CHARS }));
+  mistakes.check(() => refuseUnstorableIn({ comment, organizer: body['organizer'] }, ''));
+  const read = readSendFields(ofSend, json, limits, mistakes);
+  const language = mistakes.check(() => readLanguage(body['language'], 'language'));
+  const organizer = mistakes.check(() => readText(body, 'organizer'));
+  refuseMistakes(read, mistakes);
+  const { accountId: _account, inReplyTo: _reply, threadId: _thread, ...message } = read;
   return {
     quote: false,
-    language: readLanguage(body['language'], 'language'),
+    language,
     timeZone: DEFAULT_TIME_ZONE,
     withFiles: false,
     maxFileBytes: limits.maxAttachmentBytes,
     maxFiles: limits.maxAttachments,
-    invitation: { status, comment: comment === '' ? null : comment, organizer: readText(body, 'organizer') },
+    invitation: { status: status as NonNullable<typeof status>, comment, organizer },
     message,
   };
 }
@@ -201,25 +204,23 @@ export function readReplyBody(json: EmailJson, limits: HttpLimits, kind: ReplyKi
   const body = toFields(json.value);
   if (body === null) throw invalidRequest('not_an_object');
   const isForward = kind === 'forward';
+  const mistakes = new Mistakes();
+  const { note } = mistakes;
   if (isForward && isBlank(body['to']))
-    throw new ServiceError('missing_recipient_or_subject', { values: { field: 'to' } });
-  if (!isForward) refuseNoBody(body);
-  refuseUnknown(body, new Set(Object.keys((isForward ? ForwardBody : ReplyBody).properties)), '');
-  refuseWithout(body, OF_TEMPLATE, 'template_id');
+    note(new ServiceError('missing_recipient_or_subject', { values: { field: 'to' } }));
+  if (!isForward) refuseNoBody(body, note);
+  refuseUnknown(body, new Set(Object.keys((isForward ? ForwardBody : ReplyBody).properties)), '', note);
+  refuseWithout(body, OF_TEMPLATE, 'template_id', note);
 
   const ofSend = Object.fromEntries(Object.entries(body).filter(([field]) => !OWN.has(field)));
-  const {
-    to,
-    cc,
-    subject,
-    inReplyTo: _reply,
-    threadId: _thread,
-    accountId: _account,
-    ...message
-  } = readSendFields(ofSend, json, limits);
+  const read = readSendFields(ofSend, json, limits, mistakes);
+  const quoting = mistakes.check(() => readQuoting(body));
+  const withFiles = mistakes.check(() => readFlag(body, 'with_files')) ?? true;
+  refuseMistakes(read, mistakes);
+  const { to, cc, subject, inReplyTo: _reply, threadId: _thread, accountId: _account, ...message } = read;
   return {
-    ...readQuoting(body),
-    withFiles: readFlag(body, 'with_files') ?? true,
+    ...quoting,
+    withFiles,
     maxFileBytes: limits.maxAttachmentBytes,
     maxFiles: limits.maxAttachments,
     message: {

@@ -1,8 +1,9 @@
 /** Files of an email in a JSON body: new ones in Base64, and those that the service already has. */
 import { sizeOf } from '../../platform/files/content.ts';
 import type { Content } from '../../platform/files/file-ports.ts';
-import type { FileReference, SendAttachment } from './take-references.ts';
+import { isReference, type FileReference, type SendAttachment } from './take-references.ts';
 import { invalidRequest, ServiceError } from '../../core/errors.ts';
+import type { Mistakes } from '../../core/mistakes.ts';
 import { decodeBase64 } from '../../platform/http/body/base64-decoder.ts';
 import {
   isBlank,
@@ -81,11 +82,16 @@ export interface EmailJson extends JsonWithLongStrings {
   readonly requireRead: () => void;
 }
 
-/** @param readOther reads an entry that is not a new file, which some operations allow; null: the entry is a new one */
+/**
+ * In place of a file with a mistake that is noted there may be undefined.
+ *
+ * @param readOther reads an entry that is not a new file, which some operations allow; null: the entry is a new one
+ */
 export function readAttachments<Other = never>(
   value: unknown,
   json: EmailJson,
   limits: HttpLimits,
+  mistakes: Mistakes,
   readOther: (fields: Fields, path: string) => Other | null = () => null,
 ): readonly (SendAttachment | Other)[] {
   const list: unknown = value ?? [];
@@ -96,37 +102,44 @@ export function readAttachments<Other = never>(
   let totalBytes = 0;
   return list.map((item: unknown, index) => {
     const path = `attachments[${index}]`;
-    const fields = toFields(item);
-    if (fields === null) throw wrongType(path, 'object');
-    const other = readOther(fields, path);
-    if (other !== null) return other;
-    refuseUnknown(fields, ATTACHMENT_FIELDS, `${path}.`);
-
-    const filename = readText(fields, 'filename', `${path}.filename`);
-    if (filename !== null && !isOneLine(filename))
-      throw invalidRequest('not_one_line', { field: `${path}.filename` });
-    const contentType = readText(fields, 'content_type', `${path}.content_type`);
-    const contentId = readText(fields, 'content_id', `${path}.content_id`);
-    const details = { filename, contentType, ...(contentId === null ? {} : { contentId }) };
-    const reference = readReference(fields, path, json);
-    if (reference !== null) {
-      if (filename !== null && isBlank(filename)) throw invalidFilename(path);
-      return { ...details, content: reference };
-    }
-    if (isBlank(filename)) throw invalidFilename(path);
-    const text = readText(fields, 'content', `${path}.content`);
-    if (text === null) throw invalidRequest('missing', { field: `${path}.content` });
-
-    const content = toContent(text, json.longStrings);
-    if (content === 'invalid') {
-      throw new ServiceError('invalid_base64', { values: { field: `${path}.content` } });
-    }
-    totalBytes += sizeOf(content);
-    if (totalBytes > limits.maxAttachmentBytes) {
-      throw new ServiceError('attachments_too_large', { values: { limit: limits.maxAttachmentBytes } });
-    }
-    return { ...details, content };
+    return mistakes.check(() => {
+      const fields = toFields(item);
+      if (fields === null) throw wrongType(path, 'object');
+      const other = readOther(fields, path);
+      if (other !== null) return other;
+      const file = readFile(fields, path, json, mistakes);
+      if (!isReference(file.content)) totalBytes += sizeOf(file.content);
+      if (totalBytes > limits.maxAttachmentBytes) {
+        throw new ServiceError('attachments_too_large', { values: { limit: limits.maxAttachmentBytes } });
+      }
+      return file;
+    });
   });
+}
+
+/** Notes mistakes that leave the file readable, and throws one that does not. */
+function readFile(fields: Fields, path: string, json: EmailJson, mistakes: Mistakes): SendAttachment {
+  const textOf = (name: string) => mistakes.check(() => readText(fields, name, `${path}.${name}`));
+  refuseUnknown(fields, ATTACHMENT_FIELDS, `${path}.`, mistakes.note);
+  const filename = textOf('filename');
+  if (typeof filename === 'string' && !isOneLine(filename))
+    mistakes.note(invalidRequest('not_one_line', { field: `${path}.filename` }));
+  const contentType = textOf('content_type');
+  const contentId = textOf('content_id');
+  const details = { filename, contentType, ...(contentId === null ? {} : { contentId }) };
+  const reference = readReference(fields, path, json);
+  if (reference !== null) {
+    if (filename !== null && isBlank(filename)) throw invalidFilename(path);
+    return { ...details, content: reference };
+  }
+  if (isBlank(filename)) mistakes.note(invalidFilename(path));
+  const text = readText(fields, 'content', `${path}.content`);
+  if (text === null) throw invalidRequest('missing', { field: `${path}.content` });
+
+  const content = toContent(text, json.longStrings);
+  if (content === 'invalid')
+    throw new ServiceError('invalid_base64', { values: { field: `${path}.content` } });
+  return { ...details, content };
 }
 
 const invalidFilename = (path: string) =>

@@ -1,6 +1,7 @@
 /** PATCH /api/emails/{id}: changes a send that waits for its time. */
 import type { SendChange } from './use-cases.ts';
 import { invalidRequest, ServiceError } from '../../core/errors.ts';
+import { Mistakes } from '../../core/mistakes.ts';
 import type { HttpContext, HttpServer } from '../../platform/http/answers/context.ts';
 import { routedWith } from '../../platform/operation/declaration.ts';
 import { OF_EMAIL, type FindsAccounts } from '../../platform/http/operations/routed.ts';
@@ -17,7 +18,7 @@ import { EmailParams, jsonResponse, readUuidParameter } from '../../platform/sch
 import { SEND_ERRORS } from './send-answer.ts';
 import { refuseUnknown, toFields } from '../../platform/http/body/fields.ts';
 import type { EmailJson } from './attachment-body.ts';
-import { readSendFields, SendBody } from './send-body.ts';
+import { readSendFields, refuseMistakes, SendBody } from './send-body.ts';
 import type { SendInput } from './send-input.ts';
 
 type SendDeps = SendUseCases & FindsAccounts;
@@ -60,14 +61,16 @@ const FIELDS = new Set(Object.keys(ChangeBody.properties));
 export function readSendChange(json: EmailJson, limits: HttpLimits): SendChange {
   const body = toFields(json.value);
   if (body === null) throw invalidRequest('not_an_object');
-  refuseUnknown(body, FIELDS, '');
+  const mistakes = new Mistakes();
+  refuseUnknown(body, FIELDS, '', mistakes.note);
   const isBody = 'text_body' in body || 'html_body' in body;
   const { send_at: sendAt, ...ofSend } = body;
-  if (sendAt === null) throw invalidRequest('null_send_at');
+  if (sendAt === null) mistakes.note(invalidRequest('null_send_at'));
   const isNow = sendAt === 'now';
-  const read = readSendFields(isNow ? ofSend : body, json, limits);
-  if ('to' in body && read.to.length === 0)
-    throw new ServiceError('missing_recipient_or_subject', { values: { field: 'to' } });
+  const read = readSendFields(isNow ? ofSend : body, json, limits, mistakes);
+  if ('to' in body && (read.to as typeof read.to | undefined)?.length === 0)
+    mistakes.note(new ServiceError('missing_recipient_or_subject', { values: { field: 'to' } }));
+  refuseMistakes(read, mistakes);
   const named = <T extends object>(field: string, value: T): Partial<T> => (field in body ? value : {});
   return {
     ...named('send_at', { sendAt: read.sendAt }),

@@ -3,7 +3,9 @@ import type { FastifyRequest } from 'fastify';
 import type { CheckedEmail } from './use-cases.ts';
 import { addrSpec, formatMailbox, type Address } from '../../core/address/address.ts';
 import { invalidRequest } from '../../core/errors.ts';
+import { Mistakes } from '../../core/mistakes.ts';
 import { wrongType } from '../../platform/http/body/fields.ts';
+import { readIdempotencyKey } from './idempotency-key.ts';
 import { DryRun } from '../../platform/schemas/dry-run.ts';
 import { AccountId } from '../../platform/schemas/page-schemas.ts';
 import { NullableTimestamp, NullableUuid, record } from '../../platform/schemas/schemas.ts';
@@ -13,8 +15,20 @@ export const SendDryRun = DryRun(
     '`Idempotency-Key`.',
 );
 
-/** For operations whose parameters Fastify does not validate. Throws `invalid_request`, also when there is a key. */
-export function readDryRun({ query }: FastifyRequest, key: string | null): boolean {
+/** For sends, whose parameters and headers Fastify does not validate. Throws `invalid_request` and `invalid_idempotency_key`. */
+export function readHowToSend(request: FastifyRequest): {
+  readonly key: string | null;
+  readonly dryRun: boolean;
+} {
+  const mistakes = new Mistakes();
+  const key = mistakes.check(() => readIdempotencyKey(request.headers));
+  const dryRun = mistakes.check(() => readDryRun(request, key));
+  mistakes.refuseAny();
+  return { key, dryRun };
+}
+
+/** Throws `invalid_request`, also when there is a key. */
+function readDryRun({ query }: FastifyRequest, key: string | null): boolean {
   const { dry_run: text = 'false' } = query as { dry_run?: string };
   if (text !== 'true' && text !== 'false') throw wrongType('dry_run', 'boolean');
   if (text === 'true' && key !== null)

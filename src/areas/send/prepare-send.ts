@@ -4,6 +4,7 @@ import { addrSpec, dedupeAddresses, type Address } from '../../core/address/addr
 import { formatReply } from '../../core/calendar/compose-answer.ts';
 import { automaticExchange } from '../../core/delivery/loop-guard.ts';
 import { invalidRequest, ServiceError } from '../../core/errors.ts';
+import { withOtherMistakes } from '../../core/mistakes.ts';
 import { subjectKeyOf } from '../../core/message/base-subject.ts';
 import { createMessageId, isMadeUpMessageId, type MessageId } from '../../core/message/message-id.ts';
 import { buildReferences } from '../../core/message/references.ts';
@@ -35,6 +36,7 @@ import { takeReferences, type FileFinder } from './take-references.ts';
 import { asksForQueue, readQueuePlace, readSendAt } from './queue-request.ts';
 import type { OutboundStore } from './outbound-ports.ts';
 import type { RetryPolicy } from './queue-ports.ts';
+import { noteContentMistakes } from './content-mistakes.ts';
 import { refuseLoop, type LoopGuardPorts } from './refuse-loop.ts';
 import type { SuppressionList } from './suppressions.ts';
 import type { FillTemplate } from '../templates/fill-template.ts';
@@ -102,6 +104,23 @@ export async function prepareSend(
   folder: SpoolFolder,
   id: string,
   before: ComposedBefore | null = null,
+): Promise<PreparedSend> {
+  try {
+    return await prepare(ports, asked, folder, id, before);
+  } catch (error) {
+    throw withOtherMistakes(error, (mistakes) => {
+      noteContentMistakes(asked, mistakes);
+      mistakes.check(() => readSendAt(asked.sendAt, ports.clock()));
+    });
+  }
+}
+
+async function prepare(
+  ports: PrepareSendPorts,
+  asked: SendRequest,
+  folder: SpoolFolder,
+  id: string,
+  before: ComposedBefore | null,
 ): Promise<PreparedSend> {
   const recipients = readRecipients(asked, ports.maxRecipients);
   const refused = ports.suppressions.refuseSuppressed([

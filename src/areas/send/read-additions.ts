@@ -2,6 +2,7 @@
 import { parseAddressList } from '../../core/address/address-list.ts';
 import type { Address } from '../../core/address/address.ts';
 import { invalidRequest, ServiceError } from '../../core/errors.ts';
+import { Mistakes, refuse } from '../../core/mistakes.ts';
 import {
   readCustomHeaders,
   type CustomHeader,
@@ -33,22 +34,22 @@ type Asked = Pick<SendRequest, 'replyTo' | 'fromName' | 'headers' | 'tags' | 'me
 /** A send whose other fields may be missing. */
 export type UnfinishedSend = Omit<Asked, 'replyTo'> & Pick<SendRequest, 'subject' | 'inReplyTo'>;
 
-/** Throws for every mistake that a caller can make in them. */
-export function readAdditions(request: Asked): Additions {
-  const replyTo = request.replyTo.flatMap((text) => parseAddressList(text, 'reply_to'));
+/** Finds every mistake that a caller can make in them. */
+export function readAdditions(request: Asked, note = refuse): Additions {
+  const replyTo = request.replyTo.flatMap((text) => parseAddressList(text, 'reply_to', note));
   if (replyTo.length > MAX_REPLY_TO) {
-    throw invalidRequest('too_many_entries', { field: 'reply_to', limit: MAX_REPLY_TO });
+    note(invalidRequest('too_many_entries', { field: 'reply_to', limit: MAX_REPLY_TO }));
   }
-  const headers = readCustomHeaders(request.headers);
+  const headers = readCustomHeaders(request.headers, note);
   return {
     replyTo,
-    fromName: readFromName(request.fromName),
+    fromName: readFromName(request.fromName, note),
     headers,
     recorded: {
       replyTo,
       headers: Object.fromEntries(headers.map(({ name, value }) => [name, value])),
-      tags: readTags(request.tags),
-      metadata: formatMetadata(request.metadata),
+      tags: readTags(request.tags, note),
+      metadata: formatMetadata(request.metadata, note),
     },
   };
 }
@@ -66,22 +67,31 @@ export function readInReplyTo(text: string | null): MessageId | null {
  * a time may pass. Throws as the send does.
  */
 export function refuseUnsendable(request: UnfinishedSend): void {
-  readInReplyTo(request.inReplyTo);
-  textTokens(request.subject, 'subject');
-  const { headers } = readAdditions({ ...request, replyTo: [] });
-  for (const { value, field, isStructured } of headers) customTokens(value, field, !isStructured);
+  const mistakes = new Mistakes();
+  mistakes.check(() => readInReplyTo(request.inReplyTo));
+  noteAdditions({ ...request, replyTo: [] }, mistakes);
+  mistakes.refuseAny();
+}
+
+/** The mistakes in the subject and the additions, also those that are found when they are written. */
+export function noteAdditions(request: Asked & Pick<SendRequest, 'subject'>, mistakes: Mistakes): void {
+  mistakes.check(() => textTokens(request.subject, 'subject'));
+  const { headers } = readAdditions(request, mistakes.note);
+  for (const { value, field, isStructured } of headers) {
+    mistakes.check(() => customTokens(value, field, !isStructured));
+  }
 }
 
 /** A blank name counts as absent, like any empty form field. */
-function readFromName(given: string | null): string | null {
+function readFromName(given: string | null, note = refuse): string | null {
   const name = given?.trim() ?? '';
   if (name === '') return null;
   if (/[\u0000-\u001f\u007f-\u009f]/.test(name)) {
-    throw new ServiceError('header_injection', { values: { field: 'from_name' } });
+    note(new ServiceError('header_injection', { values: { field: 'from_name' } }));
   }
-  if (!name.isWellFormed()) throw new ServiceError('invalid_text', { values: { field: 'from_name' } });
+  if (!name.isWellFormed()) note(new ServiceError('invalid_text', { values: { field: 'from_name' } }));
   if (name.length > MAX_FROM_NAME_CHARS) {
-    throw invalidRequest('too_long', { field: 'from_name', limit: MAX_FROM_NAME_CHARS });
+    note(invalidRequest('too_long', { field: 'from_name', limit: MAX_FROM_NAME_CHARS }));
   }
   return name;
 }

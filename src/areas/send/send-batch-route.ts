@@ -4,6 +4,7 @@ import type { BatchResult } from './send-batch.ts';
 import { MAX_BATCH_EMAILS, sendBatch as sendAll } from './send-batch.ts';
 import type { AskedSend } from './use-cases.ts';
 import { invalidRequest, ServiceError } from '../../core/errors.ts';
+import { MAX_PROBLEMS, Mistakes } from '../../core/mistakes.ts';
 import type { HttpContext, HttpServer } from '../../platform/http/answers/context.ts';
 import { routedWith } from '../../platform/operation/declaration.ts';
 import { schemaOfOperation } from '../../platform/http/operations/operation-schema.ts';
@@ -13,8 +14,8 @@ import { refuseOtherMedia } from '../../platform/http/body/json-body.ts';
 import type { HttpLimits } from '../../platform/http/connections/limits.ts';
 import { ErrorBody, errorResponses } from '../../platform/schemas/error-schemas.ts';
 import { jsonResponse, record, withOptional } from '../../platform/schemas/schemas.ts';
-import { CheckedSend, readDryRun, SendDryRun, toCheckedJson } from './dry-run.ts';
-import { readIdempotencyKey, REPLAYED_HEADER, ReplayedHeader } from './idempotency-key.ts';
+import { CheckedSend, readHowToSend, SendDryRun, toCheckedJson } from './dry-run.ts';
+import { REPLAYED_HEADER, ReplayedHeader } from './idempotency-key.ts';
 import { prefersAsync } from './prefer.ts';
 import {
   BATCH_ERRORS,
@@ -49,6 +50,9 @@ const BatchBody = {
 } as const;
 
 const BATCH_FIELDS = new Set(Object.keys(BatchBody.properties));
+
+/** Mistakes in all emails of a batch together, besides the first of each: 500 emails must not make 10,000 of a few bytes each. */
+const MAX_FURTHER_PROBLEMS = 100;
 
 const httpStatus = (...values: readonly number[]) => ({
   type: 'integer',
@@ -129,8 +133,7 @@ export function registerSendBatchRoutes(
     },
     async (request, reply) => {
       refuseOtherMedia(request.headers);
-      const key = readIdempotencyKey(request.headers);
-      const dryRun = readDryRun(request, key);
+      const { key, dryRun } = readHowToSend(request);
       const respondAsync = prefersAsync(request.headers.prefer);
       const sends = sendsOf(perform, request);
       return input.withBody(request, reply, readBatchBody, async (read, folder) => {
@@ -141,6 +144,7 @@ export function registerSendBatchRoutes(
           sendAll({ sends, spool, logger, stopping }, { key, emails, dryRun }, folder),
         );
         if (results.some(isReplayed) && !results.some(isNew)) reply.header(REPLAYED_HEADER, 'true');
+        shortenProblems(results);
         return reply.send({ results: results.map((result) => toResultJson(result, request)) });
       });
     },
@@ -151,22 +155,41 @@ export function registerSendBatchRoutes(
 function readBatchBody(json: EmailJson, limits: HttpLimits): readonly (AskedSend | ServiceError)[] {
   const body = toFields(json.value);
   if (body === null) throw invalidRequest('not_an_object');
-  refuseUnknown(body, BATCH_FIELDS, '');
-  const emails: unknown = body['emails'] ?? null;
+  const mistakes = new Mistakes();
+  refuseUnknown(body, BATCH_FIELDS, '', mistakes.note);
+  const emails = mistakes.check(() => readEmails(body['emails'] ?? null));
+  mistakes.refuseAny();
+  let left = MAX_FURTHER_PROBLEMS;
+  return emails.map((value) => {
+    try {
+      return readSendBody({ ...json, value }, limits, Math.min(left + 1, MAX_PROBLEMS));
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      left -= error.others.length;
+      return error;
+    }
+  });
+}
+
+function readEmails(emails: unknown): readonly unknown[] {
   if (emails === null) throw invalidRequest('missing', { field: 'emails' });
   if (!Array.isArray(emails)) throw wrongType('emails', 'objects');
   if (emails.length === 0) throw invalidRequest('no_entries', { field: 'emails' });
   if (emails.length > MAX_BATCH_EMAILS) {
     throw invalidRequest('too_many_entries', { field: 'emails', limit: MAX_BATCH_EMAILS });
   }
-  return emails.map((value: unknown) => {
-    try {
-      return readSendBody({ ...json, value }, limits);
-    } catch (error) {
-      if (error instanceof ServiceError) return error;
-      throw error;
-    }
-  });
+  return emails;
+}
+
+/** The mistakes that are found when an email is prepared count as well. */
+function shortenProblems(results: readonly BatchResult[]): void {
+  let left = MAX_FURTHER_PROBLEMS;
+  for (const result of results) {
+    if (result.kind !== 'refused') continue;
+    const { error } = result;
+    error.others = error.others.slice(0, left);
+    left -= error.others.length;
+  }
 }
 
 const isReplayed = (result: BatchResult) => result.kind === 'ended' && result.replayed;

@@ -5,6 +5,7 @@
  */
 import { AUTO_SUBMITTED, type AutoSubmitted } from '../../core/delivery/loop-guard.ts';
 import type { TemplateUse } from '../templates/template-ports.ts';
+import { noteContentMistakes } from './content-mistakes.ts';
 import type { AskedSend, SendRequest } from './use-cases.ts';
 import { isListName, MAX_LIST_CHARS } from '../../core/unsubscribe/list-name.ts';
 import { isLane, MAX_LANE_LENGTH, PRIORITIES, type Priority } from '../../core/delivery/priority.ts';
@@ -14,6 +15,7 @@ import { MAX_TEMPLATE_VERSION, MAX_VARIABLES_BYTES } from '../../core/templates/
 import type { Metadata } from '../../core/message/tags.ts';
 import { MAX_FROM_NAME_CHARS } from '../../platform/base/limits.ts';
 import { invalidRequest, ServiceError } from '../../core/errors.ts';
+import { Mistakes, refuse, type NoteMistake } from '../../core/mistakes.ts';
 import { ONE_LINE_PATTERN } from '../../core/one-line.ts';
 import { parseMoment } from '../../core/moment.ts';
 import {
@@ -207,27 +209,39 @@ export const OF_TEMPLATE = Object.keys(WithoutTemplate);
 
 const SEND_FIELDS = new Set(Object.keys(SendBody.properties));
 const UNSUBSCRIBE_FIELDS = new Set(Object.keys(UnsubscribeBody.properties));
-/** Throws ServiceError with status 400, or `attachments_too_large`. */
-export function readSendBody(json: EmailJson, limits: HttpLimits): AskedSend {
+/** Throws ServiceError with status 400, or `attachments_too_large`. `maxProblems`: see Mistakes. */
+export function readSendBody(json: EmailJson, limits: HttpLimits, maxProblems?: number): AskedSend {
   const body = toFields(json.value);
   if (body === null) throw invalidRequest('not_an_object');
 
-  const lacksSubject = isBlank(body['subject']) && !namesTemplate(body);
-  const missing = isBlank(body['to']) ? 'to' : lacksSubject ? 'subject' : null;
-  if (missing !== null)
-    throw new ServiceError('missing_recipient_or_subject', { values: { field: missing } });
-  refuseNoBody(body);
-  refuseUnknown(body, SEND_FIELDS, '');
-  refuseWithout(body, OF_TEMPLATE, 'template_id');
-  return readSendFields(body, json, limits);
+  const mistakes = new Mistakes(maxProblems);
+  const { note } = mistakes;
+  if (isBlank(body['to'])) note(missing('to'));
+  if (isBlank(body['subject']) && !namesTemplate(body)) note(missing('subject'));
+  refuseNoBody(body, note);
+  refuseUnknown(body, SEND_FIELDS, '', note);
+  refuseWithout(body, OF_TEMPLATE, 'template_id', note);
+  const read = readSendFields(body, json, limits, mistakes);
+  refuseMistakes(read, mistakes);
+  return read;
+}
+
+const missing = (field: 'to' | 'subject') =>
+  new ServiceError('missing_recipient_or_subject', { values: { field } });
+
+/** A body with mistakes is searched for those that its fields contain, too. Throws the first mistake. */
+export function refuseMistakes(read: AskedSend, mistakes: Mistakes): void {
+  if (!mistakes.any) return;
+  noteContentMistakes(read, mistakes);
+  mistakes.refuseAny();
 }
 
 const namesTemplate = (body: Fields): boolean => (body['template_id'] ?? null) !== null;
 
-/** Throws `missing_body`. */
-export function refuseNoBody(body: Fields): void {
+/** The mistake is `missing_body`. */
+export function refuseNoBody(body: Fields, note = refuse): void {
   const isGiven = !isEmpty(body['text_body']) || !isEmpty(body['html_body']) || namesTemplate(body);
-  if (!isGiven) throw new ServiceError('missing_body');
+  if (!isGiven) note(new ServiceError('missing_body'));
 }
 
 /** Contents are Base64, which is checked where it is decoded: long ones are never in memory. */
@@ -241,38 +255,51 @@ export function withoutContents(body: Fields): Fields {
 }
 
 /**
- * The fields of a send in a body, even an incomplete one; the caller has checked `body` for unknown fields. Throws as readSendBody.
+ * The fields of a send in a body, even an incomplete one; the caller has checked `body` for unknown fields. Mistakes are those of readSendBody;
+ * a field with one is undefined, so the caller refuses them before it uses the result.
  *
  * @param path stands before the names of fields whose text can't be stored
  */
-export function readSendFields(body: Fields, json: EmailJson, limits: HttpLimits, path = ''): AskedSend {
-  refuseUnstorableIn(withoutContents(body), path);
+export function readSendFields(
+  body: Fields,
+  json: EmailJson,
+  limits: HttpLimits,
+  mistakes: Mistakes,
+  path = '',
+): AskedSend {
+  const { check, note } = mistakes;
+  // A right that lacks is no matter of a request that is refused anyway, and would be logged.
+  const requireRead = () => {
+    if (!mistakes.any) json.requireRead();
+  };
+  const own = { ...json, requireRead };
+  check(() => refuseUnstorableIn(withoutContents(body), path));
   return {
-    to: readAddressLists(body, 'to'),
-    cc: readAddressLists(body, 'cc'),
-    bcc: readAddressLists(body, 'bcc'),
-    subject: readText(body, 'subject') ?? '',
-    textBody: readText(body, 'text_body') || null,
-    htmlBody: readText(body, 'html_body') || null,
-    inReplyTo: readText(body, 'in_reply_to'),
-    threadId: readUuid(body, 'thread_id'),
-    ...readIfNewest(body, json),
-    customerId: readUuid(body, 'customer_id'),
-    companyId: readUuid(body, 'company_id'),
-    accountId: readText(body, 'account_id'),
-    attachments: readAttachments(body['attachments'], json, limits),
+    to: check(() => readAddressLists(body, 'to')),
+    cc: check(() => readAddressLists(body, 'cc')),
+    bcc: check(() => readAddressLists(body, 'bcc')),
+    subject: check(() => readText(body, 'subject') ?? ''),
+    textBody: check(() => readText(body, 'text_body') || null),
+    htmlBody: check(() => readText(body, 'html_body') || null),
+    inReplyTo: check(() => readText(body, 'in_reply_to')),
+    threadId: check(() => readUuid(body, 'thread_id')),
+    ...check(() => readIfNewest(body, own)),
+    customerId: check(() => readUuid(body, 'customer_id')),
+    companyId: check(() => readUuid(body, 'company_id')),
+    accountId: check(() => readText(body, 'account_id')),
+    attachments: check(() => readAttachments(body['attachments'], own, limits, mistakes)),
     respondAsync: false,
-    sendAt: readSendAt(body),
-    priority: readPriority(body),
-    lane: readLane(body),
-    autoSubmitted: readAutoSubmitted(body),
-    replyTo: readAddressLists(body, 'reply_to'),
-    fromName: readText(body, 'from_name'),
-    headers: readHeaders(body),
-    tags: readTagTexts(body),
-    metadata: readMetadata(body, json),
-    unsubscribeList: readUnsubscribeList(body),
-    template: readTemplateUse(body, json),
+    sendAt: check(() => readSendAt(body)),
+    priority: check(() => readPriority(body)),
+    lane: check(() => readLane(body)),
+    autoSubmitted: check(() => readAutoSubmitted(body)),
+    replyTo: check(() => readAddressLists(body, 'reply_to')),
+    fromName: check(() => readText(body, 'from_name')),
+    headers: check(() => readHeaders(body, mistakes)),
+    tags: check(() => readTagTexts(body)),
+    metadata: check(() => readMetadata(body, json)),
+    unsubscribeList: check(() => readUnsubscribeList(body, note)),
+    template: check(() => readTemplateUse(body, json, mistakes)),
   };
 }
 
@@ -313,15 +340,17 @@ function readAutoSubmitted(body: Fields): AutoSubmitted | null {
   return known;
 }
 
-function readHeaders(body: Fields): CustomHeaders {
+function readHeaders(body: Fields, mistakes: Mistakes): CustomHeaders {
   const fields = body['headers'] ?? null;
   const headers = fields === null ? {} : toFields(fields);
   if (headers === null) throw wrongType('headers', 'object');
   const entries = Object.keys(headers).map(
-    (name) => [name, readText(headers, name, `headers.${name}`)] as const,
+    (name) => [name, mistakes.check(() => readText(headers, name, `headers.${name}`))] as const,
   );
   // null means absent.
-  return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== null));
+  return Object.fromEntries(
+    entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  );
 }
 
 function readTagTexts(body: Fields): readonly string[] {
@@ -347,10 +376,10 @@ function readMetadata(body: Fields, { longStrings }: JsonWithLongStrings): Metad
 }
 
 /** null: no template is named. */
-function readTemplateUse(body: Fields, json: EmailJson): TemplateUse | null {
-  const id = readUuid(body, 'template_id');
-  const version = readVersionNumber(body['template_version']);
-  const variables = readVariables(body['variables'], json);
+function readTemplateUse(body: Fields, json: EmailJson, mistakes: Mistakes): TemplateUse | null {
+  const id = mistakes.check(() => readUuid(body, 'template_id'));
+  const version = mistakes.check(() => readVersionNumber(body['template_version']));
+  const variables = mistakes.check(() => readVariables(body['variables'], json));
   return id === null ? null : { id, version, variables };
 }
 
@@ -376,12 +405,12 @@ function readVariables(value: unknown, { longStrings }: JsonWithLongStrings): Fi
   return variables;
 }
 
-function readUnsubscribeList(body: Fields): string | null {
+function readUnsubscribeList(body: Fields, note: NoteMistake): string | null {
   const value = body['unsubscribe'] ?? null;
   if (value === null) return null;
   const fields = toFields(value);
   if (fields === null) throw wrongType('unsubscribe', 'object');
-  refuseUnknown(fields, UNSUBSCRIBE_FIELDS, 'unsubscribe.');
+  refuseUnknown(fields, UNSUBSCRIBE_FIELDS, 'unsubscribe.', note);
   const list = readText(fields, 'list', 'unsubscribe.list');
   if (list === null || !isListName(list)) throw new ServiceError('invalid_list');
   return list;

@@ -13,8 +13,8 @@ import {
 import { openBody } from '../../platform/http/body/open-body.ts';
 import { RequestSlots } from '../../platform/http/body/request-slots.ts';
 import type { HttpLimits } from '../../platform/http/connections/limits.ts';
-import { readDryRun, toCheckedJson } from './dry-run.ts';
-import { readIdempotencyKey, REPLAYED_HEADER } from './idempotency-key.ts';
+import { readHowToSend, toCheckedJson } from './dry-run.ts';
+import { REPLAYED_HEADER } from './idempotency-key.ts';
 import { prefersAsync } from './prefer.ts';
 import { answerSend } from './send-answer.ts';
 import type { EmailJson } from './attachment-body.ts';
@@ -77,8 +77,7 @@ export function createSendInput({
     withBody,
     async answer(request, reply, { read, send, sendOnce, check }) {
       refuseOtherMedia(request.headers);
-      const key = readIdempotencyKey(request.headers);
-      const dryRun = readDryRun(request, key);
+      const { key, dryRun } = readHowToSend(request);
       const respondAsync = prefersAsync(request.headers.prefer);
       return withBody(request, reply, read, async (body, folder) => {
         const input = { ...body, respondAsync };

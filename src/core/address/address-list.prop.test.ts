@@ -45,6 +45,24 @@ describe('address lists', () => {
     );
   });
 
+  it('of any text: the first mistake that is noted is the one that is thrown, and reading comes to an end', () => {
+    fc.assert(
+      fc.property(fc.oneof(addressListTextArbitrary, fc.string({ unit: 'binary' })), (text) => {
+        const noted: string[] = [];
+        const read = parseAddressList(text, 'to', (mistake) => noted.push(mistake.text));
+        let thrown: string | undefined;
+        try {
+          expect(parseAddressList(text, 'to')).toEqual(read);
+        } catch (error) {
+          if (!(error instanceof ServiceError)) throw error;
+          thrown = error.text;
+        }
+        expect(noted[0]).toBe(thrown);
+      }),
+      { numRuns: runs(1000) },
+    );
+  });
+
   it('of any text give valid addresses or a ServiceError, and never a control character', () => {
     fc.assert(
       fc.property(fc.oneof(addressListTextArbitrary, fc.string({ unit: 'binary' })), (text) => {

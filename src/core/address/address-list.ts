@@ -13,6 +13,7 @@
  * The parser reads every character once and never recurses, so its time grows with the length only.
  */
 import { ServiceError } from '../errors.ts';
+import { refuse, type NoteMistake } from '../mistakes.ts';
 import { decodeEncodedWords, isEncodedWord } from '../mime/text/encoded-word.ts';
 import { addrSpec, formatLocalPart, isDotAtom } from './address.ts';
 import type { Address } from './address.ts';
@@ -53,13 +54,14 @@ interface Word {
  * Reads a list of addresses; groups are flattened, and an empty group such as `undisclosed-recipients:;` adds
  * nothing. The order and any repeats are kept; an empty text is an empty list. `field` names the list in errors.
  *
- * Throws `invalid_address`, which quotes the bad element, and `header_injection` for control characters other than
- * TAB, encoded ones included.
+ * Mistakes are `invalid_address`, which quotes the bad element, and `header_injection` for control characters other than
+ * TAB, encoded ones included. After a bad element that is noted, reading goes on behind the next separator.
  */
-export function parseAddressList(text: string, field: string): readonly Address[] {
-  if (FORBIDDEN_CONTROL.test(text)) throw new ServiceError('header_injection', { values: { field } });
-  if (text.length > MAX_ADDRESS_LIST_CHARS || !text.isWellFormed()) throw invalidAddress(field, text);
-  return new ListParser(text, field).parse();
+export function parseAddressList(text: string, field: string, note = refuse): readonly Address[] {
+  if (FORBIDDEN_CONTROL.test(text)) note(new ServiceError('header_injection', { values: { field } }));
+  else if (text.length > MAX_ADDRESS_LIST_CHARS || !text.isWellFormed()) note(invalidAddress(field, text));
+  else return new ListParser(text, field, note).parse();
+  return [];
 }
 
 /** Reads exactly one address, for example a configured sender. Throws as parseAddressList does. */
@@ -69,21 +71,36 @@ export function parseAddress(text: string, field: string): Address {
   return address;
 }
 
+/** Ends the reading of an element whose mistake was noted. */
+class BadElement extends Error {}
+
 class ListParser {
   readonly #text: string;
   readonly #field: string;
+  readonly #note: NoteMistake;
   readonly #found: Address[] = [];
   /** Index of the next character. */
   #at = 0;
   /** Start of the current element, for errors. */
   #elementStart = 0;
 
-  constructor(text: string, field: string) {
+  constructor(text: string, field: string, note: NoteMistake) {
     this.#text = text;
     this.#field = field;
+    this.#note = note;
   }
 
   parse(): readonly Address[] {
+    for (;;) {
+      try {
+        return this.#readRest();
+      } catch (error) {
+        if (!(error instanceof BadElement)) throw error;
+      }
+    }
+  }
+
+  #readRest(): readonly Address[] {
     for (;;) {
       this.#skipBlank();
       const next = this.#peek();
@@ -192,7 +209,7 @@ class ListParser {
       name += word === undefined ? decodeEncodedWords(run).replaceAll('\t', ' ') : word.text;
     }
     if (FORBIDDEN_CONTROL.test(name)) {
-      throw new ServiceError('header_injection', { values: { field: this.#field } });
+      this.#refuse(new ServiceError('header_injection', { values: { field: this.#field } }));
     }
     if (name.length > MAX_DISPLAY_NAME_CHARS) this.#fail();
     return name;
@@ -272,9 +289,18 @@ class ListParser {
 
   /** Reports the current element, up to the separator after the error. */
   #fail(): never {
+    this.#refuse(invalidAddress(this.#field, this.#text.slice(this.#elementStart, this.#endOfElement())));
+  }
+
+  #refuse(mistake: ServiceError): never {
+    this.#note(mistake);
+    this.#at = this.#endOfElement();
+    throw new BadElement();
+  }
+
+  #endOfElement(): number {
     const rest = this.#text.slice(this.#at).search(/[,;]/);
-    const end = rest === -1 ? this.#text.length : this.#at + rest;
-    throw invalidAddress(this.#field, this.#text.slice(this.#elementStart, end));
+    return rest === -1 ? this.#text.length : this.#at + rest;
   }
 }
 

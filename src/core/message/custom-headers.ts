@@ -3,6 +3,7 @@
  * itself (addresses, dates, Message-IDs, MIME) are not among them, nor are fields that mail servers write on the way.
  */
 import { invalidRequest, ServiceError } from '../errors.ts';
+import { refuse, type NoteMistake } from '../mistakes.ts';
 import {
   MAX_CUSTOM_HEADER_CHARS,
   MAX_CUSTOM_HEADER_NAME_CHARS,
@@ -64,38 +65,45 @@ export interface CustomHeader {
 
 /**
  * Checks a caller's header fields. White space around values does not count. Control characters are refused when the fields are
- * written. Throws `header_not_allowed`, `duplicate_field`, `invalid_text`, `invalid_request`.
+ * written. Mistakes: `header_not_allowed`, `duplicate_field`, `invalid_text`, `invalid_request`.
  */
-export function readCustomHeaders(headers: CustomHeaders): readonly CustomHeader[] {
+export function readCustomHeaders(headers: CustomHeaders, note = refuse): readonly CustomHeader[] {
   const entries = Object.entries(headers);
   if (entries.length > MAX_CUSTOM_HEADERS) {
-    throw invalidRequest('too_many_entries', { field: 'headers', limit: MAX_CUSTOM_HEADERS });
+    note(invalidRequest('too_many_entries', { field: 'headers', limit: MAX_CUSTOM_HEADERS }));
+    return [];
   }
   const seen = new Set<string>();
   let chars = 0;
   return entries.map(([name, given]) => {
     const field = `headers.${name}`;
     const key = name.toLowerCase();
-    const isKnown = STANDARD_KEYS.has(key) || (EXTENSION.test(key) && !RESERVED_KEYS.has(key));
-    if (!isKnown || name.length > MAX_CUSTOM_HEADER_NAME_CHARS) {
-      throw new ServiceError('header_not_allowed', { values: { field: name } });
-    }
-    if (seen.has(key)) throw new ServiceError('duplicate_field', { values: { field } });
-    seen.add(key);
     const value = given.trim();
-    if (value === '') throw invalidRequest('empty', { field });
+    const isStructured = STRUCTURED_KEYS.has(key);
+    noteName(name, seen, note);
+    seen.add(key);
+    if (value === '') note(invalidRequest('empty', { field }));
     if (value.length > MAX_CUSTOM_HEADER_CHARS) {
-      throw invalidRequest('too_long', { field, limit: MAX_CUSTOM_HEADER_CHARS });
+      note(invalidRequest('too_long', { field, limit: MAX_CUSTOM_HEADER_CHARS }));
     }
     chars += name.length + value.length;
     if (chars > MAX_CUSTOM_HEADERS_CHARS) {
-      throw invalidRequest('too_long', { field: 'headers', limit: MAX_CUSTOM_HEADERS_CHARS });
+      note(invalidRequest('too_long', { field: 'headers', limit: MAX_CUSTOM_HEADERS_CHARS }));
     }
-    const isStructured = STRUCTURED_KEYS.has(key);
     // Control characters have an error code of their own: see `customTokens` of mime/compose/header.ts.
     if (isStructured && !PRINTABLE_ASCII.test(value) && !/[\u0000-\u001f\u007f-\u009f]/.test(value)) {
-      throw new ServiceError('invalid_text', { values: { field } });
+      note(new ServiceError('invalid_text', { values: { field } }));
     }
     return { name, value, field, isStructured };
   });
+}
+
+/** @param seen names in lower case */
+function noteName(name: string, seen: ReadonlySet<string>, note: NoteMistake): void {
+  const key = name.toLowerCase();
+  const isKnown = STANDARD_KEYS.has(key) || (EXTENSION.test(key) && !RESERVED_KEYS.has(key));
+  if (!isKnown || name.length > MAX_CUSTOM_HEADER_NAME_CHARS) {
+    note(new ServiceError('header_not_allowed', { values: { field: name } }));
+  }
+  if (seen.has(key)) note(new ServiceError('duplicate_field', { values: { field: `headers.${name}` } }));
 }

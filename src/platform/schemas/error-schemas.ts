@@ -1,8 +1,20 @@
 /** The errors of an operation, for the OpenAPI document. */
 import { STATUS_CODES } from 'node:http';
 import { ERRORS, type ErrorCode } from '../../core/error-registry.ts';
+import { MAX_PROBLEMS } from '../../core/mistakes.ts';
 import { NewEmails } from './new-email.ts';
-import { Uuid } from './schemas.ts';
+import { record, Uuid } from './schemas.ts';
+
+const ErrorField = { title: 'ErrorField', type: 'string' } as const;
+const ErrorCodeText = { title: 'ErrorCode', type: 'string', pattern: '^[a-z0-9_]+$' } as const;
+
+/** One mistake of a request. */
+const Problem = record('Problem', {
+  field: { ...ErrorField, description: 'As `field` of the error.' },
+  code: { ...ErrorCodeText, description: 'As `code` of the error.' },
+  error: { type: 'string', minLength: 1, description: 'German text for people.' },
+  message: { type: 'string', minLength: 1, description: 'The same in English.' },
+});
 
 /** The shape of every error body. */
 export const ErrorBody = {
@@ -14,16 +26,22 @@ export const ErrorBody = {
     error: { type: 'string', minLength: 1, description: 'German text for people; may be reworded.' },
     message: { type: 'string', minLength: 1, description: 'The same in English.' },
     field: {
-      title: 'ErrorField',
-      type: 'string',
+      ...ErrorField,
       description:
         'What is wrong: a JSON Pointer into the body (RFC 6901), such as `/attachments/0/filename`, or the name of a parameter or ' +
         'header. Absent when it is not one field.',
     },
+    problems: {
+      type: 'array',
+      minItems: 2,
+      maxItems: MAX_PROBLEMS,
+      items: Problem,
+      description:
+        'All mistakes that are known, when there are several; the one above is the first. Those of a body are known once parameters and ' +
+        'headers are right. Long names and values leave room for fewer.',
+    },
     code: {
-      title: 'ErrorCode',
-      type: 'string',
-      pattern: '^[a-z0-9_]+$',
+      ...ErrorCodeText,
       description:
         'Stable code for programs. `x-error-codes` of an operation lists its codes; new codes may be added.',
     },

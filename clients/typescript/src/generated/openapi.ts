@@ -1870,6 +1870,16 @@ export interface components {
         };
         ErrorField: string;
         ErrorCode: string;
+        Problem: {
+            /** @description As `field` of the error. */
+            field: components["schemas"]["ErrorField"];
+            /** @description As `code` of the error. */
+            code: components["schemas"]["ErrorCode"];
+            /** @description German text for people. */
+            error: string;
+            /** @description The same in English. */
+            message: string;
+        };
         /** Format: uuid */
         Uuid: string;
         /** @enum {string} */
@@ -1900,6 +1910,8 @@ export interface components {
             message: string;
             /** @description What is wrong: a JSON Pointer into the body (RFC 6901), such as `/attachments/0/filename`, or the name of a parameter or header. Absent when it is not one field. */
             field?: components["schemas"]["ErrorField"];
+            /** @description All mistakes that are known, when there are several; the one above is the first. Those of a body are known once parameters and headers are right. Long names and values leave room for fewer. */
+            problems?: components["schemas"]["Problem"][];
             /** @description Stable code for programs. `x-error-codes` of an operation lists its codes; new codes may be added. */
             code: components["schemas"]["ErrorCode"];
             /** @description After a failed send: the reply of the mail server or the network error, in English. With `events_expired`: the id of the event to continue after. */
@@ -2658,6 +2670,8 @@ export interface components {
             message: string;
             /** @description What is wrong: a JSON Pointer into the body (RFC 6901), such as `/attachments/0/filename`, or the name of a parameter or header. Absent when it is not one field. */
             field?: components["schemas"]["ErrorField"];
+            /** @description All mistakes that are known, when there are several; the one above is the first. Those of a body are known once parameters and headers are right. Long names and values leave room for fewer. */
+            problems?: components["schemas"]["Problem"][];
             /** @description Stable code for programs. `x-error-codes` of an operation lists its codes; new codes may be added. */
             code: components["schemas"]["ErrorCode"];
             /** @description After a failed send: the reply of the mail server or the network error, in English. With `events_expired`: the id of the event to continue after. */

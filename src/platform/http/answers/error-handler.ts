@@ -10,6 +10,7 @@ import type { HttpLimits } from '../connections/limits.ts';
 import type { LingeringClose } from '../connections/lingering-close.ts';
 import { mayBeUnknown } from '../../schemas/unknown-outcome.ts';
 import { toErrorJson } from './error-json.ts';
+import type { FindOtherMistakes } from './other-mistakes.ts';
 import { closeAfterAnswer, drainRest } from '../body/request-body.ts';
 import { setAnswerHeaders } from '../connections/security-headers.ts';
 
@@ -52,9 +53,14 @@ const CHALLENGES: ReadonlyMap<ErrorCode, string> = new Map([
 ]);
 
 /** Creates Fastify's error handler; it also handles errors that come before routing. */
-export function createErrorHandler(limits: HttpLimits, lingering: LingeringClose, logger: Logger) {
+export function createErrorHandler(
+  limits: HttpLimits,
+  lingering: LingeringClose,
+  logger: Logger,
+  findOthers: FindOtherMistakes = (error) => error,
+) {
   return (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
-    const error = toAnswered(toServiceError(thrown, request), request);
+    const error = findOthers(toAnswered(toServiceError(thrown, request), request), request);
     logFailure(error, request, logger);
     const mayGoOn = reply.getHeader('connection') !== 'close' && drainRest(request.raw, limits.maxBodyBytes);
     if (!mayGoOn) closeAfterAnswer(request.raw, lingering);

@@ -9,6 +9,7 @@ export interface ErrorJson {
   readonly error: string;
   readonly message: string;
   readonly field?: string;
+  readonly problems?: readonly ProblemJson[];
   readonly details?: string;
   readonly id?: string;
   readonly new_emails?: readonly object[];
@@ -16,6 +17,17 @@ export interface ErrorJson {
   readonly request_id: string;
   readonly doc: string;
 }
+
+/** One mistake of a request. */
+interface ProblemJson {
+  readonly field: string;
+  readonly code: ErrorCode;
+  readonly error: string;
+  readonly message: string;
+}
+
+/** Characters of all problems of an answer. They repeat names and values of the request, which may be long. */
+const MAX_PROBLEMS_CHARS = 16_384;
 
 /** The request of the error; without a schema for one that reached no route. */
 interface FailedRequest {
@@ -28,7 +40,7 @@ export function toErrorJson(error: ServiceError, { id, schema }: FailedRequest):
   return {
     error: error.text,
     message: error.englishText,
-    ...(field === null ? {} : { field: toField(code, field, schema) }),
+    ...(field === null ? {} : { field: toField(code, field, schema), ...toProblems(error, schema) }),
     ...(error.details === undefined ? {} : { details: error.details }),
     ...(error.emailId === undefined ? {} : { id: error.emailId }),
     ...(error.newEmails === undefined ? {} : { new_emails: error.newEmails.map(toNewEmailJson) }),
@@ -37,6 +49,23 @@ export function toErrorJson(error: ServiceError, { id, schema }: FailedRequest):
     // Served by this service; see document/guide.ts.
     doc: `/api/docs/errors#${code}`,
   };
+}
+
+/** The mistake itself, and the others as far as there is room; nothing when the text of the answer has told all. */
+function toProblems(error: ServiceError, schema: FastifySchema | undefined): Pick<ErrorJson, 'problems'> {
+  const problems: ProblemJson[] = [];
+  let left = MAX_PROBLEMS_CHARS;
+  for (const { code, field, text, englishText } of [error, ...error.others]) {
+    left -= 2 * (field?.length ?? 0) + text.length + englishText.length;
+    if (left < 0) break;
+    problems.push({
+      field: toField(code, field ?? '', schema),
+      code,
+      error: text,
+      message: englishText,
+    });
+  }
+  return new Set(problems.map((one) => one.error)).size > 1 ? { problems } : {};
 }
 
 /** Errors about what stands outside of a body. */

@@ -1,9 +1,10 @@
 /**
  * Reads fields of a JSON body in code, since no schema reports mistakes in a fixed order: each function throws the ServiceError of one
- * mistake, and names the field by its path.
+ * mistake, and names the field by its path. Those with a parameter `note` pass it each of theirs; by default it throws the first.
  */
 import { typeText } from '../../../core/error-words.ts';
 import { invalidRequest, ServiceError } from '../../../core/errors.ts';
+import { refuse } from '../../../core/mistakes.ts';
 import { unknownName } from '../../../core/unknown-name.ts';
 import { UUID_PATTERN } from '../../schemas/schemas.ts';
 
@@ -19,16 +20,18 @@ export function toFields(value: unknown): Fields | null {
   return fields;
 }
 
-export function refuseUnknown(fields: Fields, known: ReadonlySet<string>, path: string): void {
-  const unknown = Object.keys(fields).find((field) => !known.has(field));
-  if (unknown !== undefined) throw unknownName('unknown_field', unknown, known, path);
+export function refuseUnknown(fields: Fields, known: ReadonlySet<string>, path: string, note = refuse): void {
+  for (const field of Object.keys(fields)) {
+    if (!known.has(field)) note(unknownName('unknown_field', field, known, path));
+  }
 }
 
 /** Fields that have an effect only beside `other`; given without it they are refused. null is the same as a missing field. */
-export function refuseWithout(body: Fields, fields: readonly string[], other: string): void {
+export function refuseWithout(body: Fields, fields: readonly string[], other: string, note = refuse): void {
   if ((body[other] ?? null) !== null) return;
-  const field = fields.find((name) => (body[name] ?? null) !== null);
-  if (field !== undefined) throw invalidRequest('only_with', { field, other });
+  for (const field of fields) {
+    if ((body[field] ?? null) !== null) note(invalidRequest('only_with', { field, other }));
+  }
 }
 
 export function readText(body: Fields, field: string, path = field): string | null {

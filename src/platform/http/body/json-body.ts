@@ -1,8 +1,9 @@
 /** JSON bodies: the check of their headers, and the reading of small ones. */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { preValidationAsyncHookHandler } from 'fastify';
+import type { FastifyRequest, preValidationAsyncHookHandler } from 'fastify';
 import type { ErrorCode } from '../../../core/error-registry.ts';
 import { ServiceError } from '../../../core/errors.ts';
+import { refuse, type NoteMistake } from '../../../core/mistakes.ts';
 import type { HttpLimits } from '../connections/limits.ts';
 import { readJsonWithLongStrings } from './json-long-strings.ts';
 import { refuseOtherTypes, type TypeSchema } from './json-types.ts';
@@ -61,8 +62,18 @@ export function smallJsonBody(
   const read = freeJsonBody(limits, maxBytes);
   return async function (request, reply) {
     await read.call(this, request, reply);
-    refuseOtherTypes(request.body, (request.routeOptions.schema?.body ?? {}) as TypeSchema);
+    typed.add(request);
+    noteOtherTypes(request, refuse);
   };
+}
+
+/** Requests whose bodies smallJsonBody has read. */
+const typed = new WeakSet<FastifyRequest>();
+
+/** The mistakes in the names and types of a body that smallJsonBody has read. */
+export function noteOtherTypes(request: FastifyRequest, note: NoteMistake): void {
+  if (!typed.has(request)) return;
+  refuseOtherTypes(request.body, (request.routeOptions.schema?.body ?? {}) as TypeSchema, note);
 }
 
 /** Returns a hook that reads a body of up to `maxBytes` and leaves the check of its fields to the route. */

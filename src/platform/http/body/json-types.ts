@@ -3,6 +3,7 @@
  * that follows converts no types of a body either.
  */
 import { invalidRequest } from '../../../core/errors.ts';
+import { refuse, type NoteMistake } from '../../../core/mistakes.ts';
 import { unknownName } from '../../../core/unknown-name.ts';
 import { toTypeText } from './validation.ts';
 
@@ -15,33 +16,43 @@ export interface TypeSchema {
   readonly additionalProperties?: unknown;
 }
 
-/** Throws `invalid_request` for a type that differs from the schema's, and before that `unknown_field`. */
-export function refuseOtherTypes(body: unknown, { properties = {} }: TypeSchema): void {
+/** Mistakes are `invalid_request` for a type that differs from the schema's, and before that `unknown_field`. */
+export function refuseOtherTypes(body: unknown, { properties = {} }: TypeSchema, note = refuse): void {
   if (typeOf(body) !== 'object') {
     throw invalidRequest('not_an_object');
   }
-  const entries = Object.entries(body as object);
-  const unknown = entries.find(([field]) => !Object.hasOwn(properties, field));
-  if (unknown !== undefined) throw unknownName('unknown_field', unknown[0], Object.keys(properties));
-  for (const [field, value] of entries) refuseOtherType(field, value, properties[field] ?? {});
+  refuseOtherFields(body as object, properties, '', note);
 }
 
-function refuseOtherType(field: string, value: unknown, schema: TypeSchema): void {
+/** @param isOpen fields that are not listed may have any name and value */
+function refuseOtherFields(
+  object: object,
+  properties: Readonly<Record<string, TypeSchema>>,
+  path: string,
+  note: NoteMistake,
+  isOpen = false,
+): void {
+  const entries = Object.entries(object);
+  for (const [name] of isOpen ? [] : entries) {
+    if (!Object.hasOwn(properties, name))
+      note(unknownName('unknown_field', name, Object.keys(properties), path));
+  }
+  for (const [name, value] of entries) {
+    if (Object.hasOwn(properties, name)) refuseOtherType(path + name, value, properties[name] ?? {}, note);
+  }
+}
+
+function refuseOtherType(field: string, value: unknown, schema: TypeSchema, note: NoteMistake): void {
   const types = typesOf(schema);
   if (types.length > 0 && !types.includes(typeOf(value))) {
-    throw invalidRequest('wrong_type', { field, type: toTypeText(types) });
+    note(invalidRequest('wrong_type', { field, type: toTypeText(types) }));
+    return;
   }
   const { items, properties = {}, additionalProperties } = formOf(value, schema);
   if (Array.isArray(value) && items !== undefined) {
-    for (const [index, item] of value.entries()) refuseOtherType(`${field}[${index}]`, item, items);
+    for (const [index, item] of value.entries()) refuseOtherType(`${field}[${index}]`, item, items, note);
   } else if (typeOf(value) === 'object') {
-    const entries = Object.entries(value as object);
-    const unknown = entries.find(([name]) => !Object.hasOwn(properties, name));
-    if (additionalProperties === false && unknown !== undefined)
-      throw unknownName('unknown_field', unknown[0], Object.keys(properties), `${field}.`);
-    for (const [name, item] of entries) {
-      if (Object.hasOwn(properties, name)) refuseOtherType(`${field}.${name}`, item, properties[name] ?? {});
-    }
+    refuseOtherFields(value as object, properties, `${field}.`, note, additionalProperties !== false);
   }
 }
 

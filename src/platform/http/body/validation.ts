@@ -1,4 +1,4 @@
-/** Turns the first validation error of parameters or a body into our error, with a German text. */
+/** Turns validation errors of parameters or a body into ours, with a German text. */
 import type { FastifySchemaValidationError } from 'fastify';
 import { anyOfTexts, typeText, type Words } from '../../../core/error-words.ts';
 import { invalidRequest, ServiceError } from '../../../core/errors.ts';
@@ -9,13 +9,59 @@ import { UUID_PATTERN } from '../../schemas/schemas.ts';
 
 const LINE_PATTERNS: ReadonlySet<string> = new Set([ONE_LINE_PATTERN, TRIMMED_LINE_PATTERN]);
 
-type ValidationError = FastifySchemaValidationError & {
+export type ValidationError = FastifySchemaValidationError & {
   readonly parentSchema?: { readonly properties?: object };
 };
 
-/** Fastify's `schemaErrorFormatter`. */
+/** Fastify's `schemaErrorFormatter`: of the first mistake, all that a validator reports which stops there. */
 export function toValidationError(errors: readonly ValidationError[]): ServiceError {
-  const error = closestOf(errors);
+  return toServiceError(closestOf(errors));
+}
+
+/** Each of them is compared with the others. */
+const MAX_ERRORS = 500;
+
+/** The mistakes in all errors of a part. */
+export function* toValidationErrors(all: readonly ValidationError[]): Generator<ServiceError> {
+  const errors = all.slice(0, MAX_ERRORS);
+  for (let at = 0; at < errors.length; at += 1) {
+    // The errors of the forms of a value come before that of the value.
+    const end = endOfForms(errors, at);
+    if (end === null) yield toServiceError(errors[at]);
+    else yield* ofMeantForm(errors.slice(at, end), errors[end]);
+    at = end ?? at;
+  }
+}
+
+/** Of a value with several forms: the index of the `anyOf` error that follows those of its forms; null when `errors[at]` is of no form. */
+function endOfForms(errors: readonly ValidationError[], at: number): number | null {
+  const outer = errors.findLastIndex(
+    ({ keyword, schemaPath }, index) =>
+      index >= at && keyword === 'anyOf' && errors[at]?.schemaPath.startsWith(`${schemaPath}/`) === true,
+  );
+  return outer === -1 ? null : outer;
+}
+
+function* ofMeantForm(
+  ofForms: readonly ValidationError[],
+  whole: ValidationError | undefined,
+): Generator<ServiceError> {
+  const closest = closestOf(ofForms);
+  if (closest === undefined) yield toServiceError(whole);
+  else {
+    const form = formOf(closest, whole);
+    yield* toValidationErrors(ofForms.filter(({ schemaPath }) => schemaPath.startsWith(form)));
+  }
+}
+
+/** `#/properties/a/anyOf/0/` for an error in it. */
+function formOf({ schemaPath }: ValidationError, whole: ValidationError | undefined): string {
+  const before = `${whole?.schemaPath ?? ''}/`;
+  const [index = ''] = schemaPath.slice(before.length).split('/');
+  return `${before}${index}/`;
+}
+
+function toServiceError(error: ValidationError | undefined): ServiceError {
   const field = toField(error?.instancePath ?? '');
   const params: Readonly<Record<string, unknown>> = error?.params ?? {};
   const limit = String(params['limit']);
