@@ -172,6 +172,11 @@ describe('send', () => {
     expect(partly.stderr).toMatch(/^x@refused\.test was refused: 550 /);
     const wrong = await run(['send', '--to', 'no-address', '--subject', 'y', '--text', 'z']);
     expect([wrong.exitCode, wrong.stderr]).toEqual([1, expect.stringContaining('invalid_address')]);
+    const twice = await run(['send', '--to', 'ann@', '--cc', 'bob@', '--subject', 'y', '--text', 'z']);
+    expect(twice.stderr).toBe(
+      'email-worker send: invalid_address: Ungültige E-Mail-Adresse in to: ann@; ' +
+        'invalid_address: Ungültige E-Mail-Adresse in cc: bob@\n',
+    );
   });
 
   it('shows with --dry-run what it would send, and sends nothing', async () => {

@@ -1,7 +1,11 @@
 /** The TypeScript client against the real service: the cases that the examples of its README do not reach. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createClient, type EmailWorkerClient } from '../../clients/typescript/src/index.ts';
+import {
+  createClient,
+  EmailWorkerError,
+  type EmailWorkerClient,
+} from '../../clients/typescript/src/index.ts';
 import { startServiceWithSink } from '../helpers/running-service.ts';
 import { TEST_SECRET, type ServiceProcess } from '../helpers/service-process.ts';
 import type { SmtpSink } from '../helpers/smtp-sink.ts';
@@ -49,6 +53,22 @@ it('a lost answer is asked for again, and the email goes out once', async () => 
   const result = await losing.send({ to: 'ada@example.com', subject, text_body: 'Good morning!' });
   expect(result).toMatchObject({ status: 'sent', replayed: true });
   expect(sink.messages.filter(({ raw }) => raw.toString().includes(subject))).toHaveLength(1);
+});
+
+it('an error lists every mistake of its request, also the only one', async () => {
+  const problemsOf = async (to: string, cc: string) => {
+    const error: unknown = await client
+      .send({ to, cc, subject: 'x', text_body: 'x' })
+      .catch((thrown: unknown) => thrown);
+    if (!(error instanceof EmailWorkerError)) throw error;
+    expect(error.problems[0]).toMatchObject({ field: error.field, code: error.code, error: error.text });
+    return error.problems.map(({ field, code, message }) => `${field} ${code} ${message}`);
+  };
+  const inTo = '/to invalid_address Invalid email address in to: ann@';
+  const inCc = '/cc invalid_address Invalid email address in cc: bob@';
+  expect(await problemsOf('ann@', 'bob@')).toEqual([inTo, inCc]);
+  expect(await problemsOf('ann@', 'bob@example.com')).toEqual([inTo]);
+  await expect(client.threads.get(randomUUID())).rejects.toMatchObject({ field: null, problems: [] });
 });
 
 it('`queue` puts an email into the queue', async () => {

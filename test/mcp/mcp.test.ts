@@ -174,6 +174,39 @@ describe('a model at /mcp', () => {
       isError: true,
       json: { status: 400, code: 'invalid_address' },
     });
+    // All of it at once: what the tool does not take, and what the API refuses.
+    expect(
+      await call(client, 'send_email', { to: 'ann@customer.test', sibject: 'x', send_at: 5 }),
+    ).toMatchObject({
+      isError: true,
+      json: {
+        code: 'unknown_field',
+        problems: [
+          { field: 'sibject', code: 'unknown_field', error: 'Unbekanntes Feld: sibject.' },
+          { field: 'send_at', code: 'invalid_request' },
+        ],
+      },
+    });
+    const wrong = { to: 'ann@, bob@', subject: 'x', text_body: 'x', tags: ['!'] };
+    expect(await call(client, 'send_email', wrong)).toMatchObject({
+      isError: true,
+      json: {
+        code: 'invalid_address',
+        problems: [
+          {
+            field: '/to',
+            code: 'invalid_address',
+            untrusted_error: expect.stringContaining('ann@') as string,
+          },
+          {
+            field: '/to',
+            code: 'invalid_address',
+            untrusted_error: expect.stringContaining('bob@') as string,
+          },
+          { field: '/tags', code: 'invalid_tag' },
+        ],
+      },
+    });
     expect((await call(client, 'read_thread', { thread_id: '../keys' })).isError).toBe(true);
     expect((await call(client, 'search_emails', { q: 'x', limit: 1000 })).isError).toBe(true);
   });

@@ -1,6 +1,6 @@
 /** The one error of the client, and its codes. */
 import type { RegisteredCode } from './generated/error-codes.ts';
-import type { NewEmail } from './types.ts';
+import type { NewEmail, Problem } from './types.ts';
 
 /** Codes that the service answers with. A newer service may use more, so keep a default branch. */
 export type ServiceErrorCode = RegisteredCode;
@@ -24,6 +24,7 @@ export interface ErrorFields {
   readonly text: string;
   readonly englishText?: string | undefined;
   readonly field?: string | undefined;
+  readonly problems?: readonly Problem[] | undefined;
   readonly status?: number | undefined;
   readonly details?: string | undefined;
   readonly emailId?: string | undefined;
@@ -47,6 +48,8 @@ export class EmailWorkerError extends Error {
   readonly englishText: string;
   /** What is wrong: a JSON Pointer into the body (RFC 6901), or the name of a parameter or header; null when it is not one field. */
   readonly field: string | null;
+  /** All mistakes of the request that the service knows, the first one as above, also when it is the only one; empty when `field` is null. */
+  readonly problems: readonly Problem[];
   /** HTTP status; null when no answer arrived. */
   readonly status: number | null;
   /** After a failed send: the message of the mail server or the network, in English. Otherwise null. */
@@ -77,6 +80,9 @@ export class EmailWorkerError extends Error {
     this.text = fields.text;
     this.englishText = fields.englishText ?? fields.text;
     this.field = fields.field ?? null;
+    const { field, code, text: error } = fields;
+    this.problems =
+      fields.problems ?? (field === undefined ? [] : [{ field, code, error, message: this.englishText }]);
     this.status = status;
     this.details = details;
     this.emailId = fields.emailId ?? null;
@@ -113,6 +119,7 @@ export function readError(body: unknown, response: Response): ErrorFields {
     details,
     id,
     new_emails: newEmails,
+    problems,
   } = Object(body) as Record<string, unknown>;
   if (typeof error !== 'string' || typeof code !== 'string') {
     return {
@@ -127,6 +134,7 @@ export function readError(body: unknown, response: Response): ErrorFields {
     text: error,
     englishText: typeof message === 'string' ? message : undefined,
     field: typeof field === 'string' ? field : undefined,
+    problems: Array.isArray(problems) ? (problems as Problem[]) : undefined,
     details: typeof details === 'string' ? details : undefined,
     emailId: typeof id === 'string' ? id : undefined,
     newEmails: Array.isArray(newEmails) ? (newEmails as NewEmail[]) : undefined,

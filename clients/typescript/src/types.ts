@@ -53,6 +53,7 @@ export type BrowserSession = Schemas['BrowserSession'];
 export type KeyWithSecret = Schemas['KeyWithSecret'];
 export type LiftedSuppression = Schemas['LiftedSuppression'];
 export type NewEmail = Schemas['NewEmail'];
+export type Problem = Schemas['Problem'];
 export type QuarantinedMessage = Schemas['QuarantinedMessage'];
 export type Received = Schemas['Received'];
 export type Recipient = Schemas['Recipient'];

@@ -12,6 +12,8 @@ export function codeOf(error: unknown): string | null {
 export const hasNoAnswer = (error: unknown): boolean =>
   codeOf(error) !== null && (error as { readonly status?: unknown }).status === null;
 
-/** What the service says of it, in the language of the page. */
-export const reasonOf = ({ text, englishText }: EmailWorkerError, language: Language): string =>
-  language === 'de' ? text : englishText;
+/** What the service says of it, in the language of the page: of several mistakes, all of them. */
+export function reasonOf({ problems, text, englishText }: EmailWorkerError, language: Language): string {
+  const texts = problems.map(({ error, message }) => (language === 'de' ? error : message));
+  return texts.length === 0 ? (language === 'de' ? text : englishText) : [...new Set(texts)].join('; ');
+}

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { typeText as textOf, type Words } from '../../core/error-words.ts';
 import { invalidRequest, ServiceError } from '../../core/errors.ts';
+import { withOtherMistakes } from '../../core/mistakes.ts';
 import { findUnstorable } from '../../core/storable-text.ts';
 import { closeNames } from './close-names.ts';
 
@@ -24,13 +25,20 @@ export class InputFault extends Error {
   }
 }
 
-/** Throws `InputFault` for the first fault. */
+/** Throws `InputFault` for the first fault, which lists the others. */
 export function checkInput<S extends Schema>(schema: S, input: unknown): z.infer<S> {
   const field = findUnstorable(input);
   if (field !== null)
     throw new InputFault(new ServiceError('invalid_text', { values: { field: field || 'arguments' } }));
   const parsed = schema.safeParse(input);
-  if (!parsed.success) throw toFault(parsed.error.issues, schema, input);
+  if (!parsed.success) {
+    const { issues } = parsed.error;
+    const first = toFault(issues, schema, input);
+    withOtherMistakes(first.fault, ({ note }) => {
+      for (const issue of issues) for (const fault of toServiceErrors(issue, input)) note(fault);
+    });
+    throw first;
+  }
   const lost = findPrototypeKey(input, []);
   // The parser copies no such key, whose value would be dropped.
   if (lost !== null) throw unknownField(lost, schema);
@@ -46,9 +54,16 @@ function toFault(issues: readonly z.core.$ZodIssue[], schema: Schema, input: unk
 
 function unknownField(path: readonly PropertyKey[], schema: Schema): InputFault {
   const known = namesAt(schema, path.slice(0, -1));
-  const fault = new ServiceError('unknown_field', { values: { field: formatPath(path) } });
-  return new InputFault(fault, known, closeNames(String(path.at(-1)), known));
+  return new InputFault(toUnknown(path), known, closeNames(String(path.at(-1)), known));
 }
+
+const toUnknown = (path: readonly PropertyKey[]): ServiceError =>
+  new ServiceError('unknown_field', { values: { field: formatPath(path) } });
+
+const toServiceErrors = (issue: z.core.$ZodIssue, input: unknown): readonly ServiceError[] =>
+  issue.code === 'unrecognized_keys'
+    ? issue.keys.map((key) => toUnknown([...issue.path, key]))
+    : [toServiceError(issue, input)];
 
 interface JsonSchema {
   readonly properties?: Readonly<Record<string, JsonSchema>>;

@@ -115,8 +115,22 @@ const namesOf = ({ closeNames: close, knownNames: known }: InputFault): object =
   close.length > 0 ? { did_you_mean: close } : known.length > 0 ? { known } : {};
 
 /** The service itself refuses, before it asks the API. */
-const refusal = ({ status, code, text }: ServiceError, details: object): ToolResult =>
-  errorResult({ status, code, error: text, ...details });
+const refusal = (error: ServiceError, details: object): ToolResult => {
+  const { status, code, text, others } = error;
+  const problems = [error, ...others].map((one) => ({ field: one.field, code: one.code, error: one.text }));
+  return errorResult({
+    status,
+    code,
+    error: text,
+    ...(others.length === 0 ? {} : { problems }),
+    ...details,
+  });
+};
+
+const toProblem = (problem: unknown): object => {
+  const { field, code, error } = Object(problem) as Readonly<Record<string, unknown>>;
+  return { field, code, untrusted_error: error };
+};
 
 /** Its texts may hold what mail or mail servers say, such as an address of Reply-To. */
 function apiRefusal({ answer }: ApiRefusal): object {
@@ -126,11 +140,13 @@ function apiRefusal({ answer }: ApiRefusal): object {
     details,
     id,
     new_emails: added,
+    problems,
   } = Object(answer.json) as Readonly<Record<string, unknown>>;
   return {
     status: answer.status,
     code,
     untrusted_error: error,
+    ...(Array.isArray(problems) ? { problems: problems.map(toProblem) } : {}),
     ...(details === undefined ? {} : { untrusted_details: details }),
     ...(id === undefined ? {} : { email_id: id }),
     // The model reads their texts with the tools that mark them as such.

@@ -175,11 +175,18 @@ const notOurs = (url: URL): ApiError =>
   new ApiError(null, `what answers at ${url.origin} is not this service; is the address right?`);
 
 function toError(url: URL, { status, json }: ApiAnswer): ApiError {
-  const { error, code, details, id } = Object(json) as Readonly<Record<string, unknown>>;
+  const { error, code, details, id, problems } = Object(json) as Readonly<Record<string, unknown>>;
   if (typeof error !== 'string' || typeof code !== 'string') return notOurs(url);
   const more = typeof details === 'string' ? ` (${details})` : '';
+  const others = Array.isArray(problems) ? problems.slice(1).map(toMore).join('') : '';
   const recorded = typeof id === 'string' ? `; the email is ${id}` : '';
   const passing =
     code === 'idempotency_in_progress' || (PASSING_STATUSES.has(status) && code !== 'too_many_failed_logins');
-  return new ApiError(code, `${code}: ${error}${more}${recorded}`, passing);
+  return new ApiError(code, `${code}: ${error}${more}${recorded}${others}`, passing);
 }
+
+/** One more mistake of the same request. */
+const toMore = (problem: unknown): string => {
+  const { code, error } = Object(problem) as Readonly<Record<string, unknown>>;
+  return `; ${String(code)}: ${String(error)}`;
+};
