@@ -43,6 +43,15 @@ describe('mistakes', () => {
     expect(fieldsOf(only as ServiceError)).toEqual(['a']);
   });
 
+  it('are no longer looked for after many that are dropped', () => {
+    let noted = 0;
+    const error = refusal(({ note }) => {
+      for (; noted < 100_000; noted += 1) parseAddressList('x', 'to', note);
+    });
+    expect(fieldsOf(error as ServiceError)).toEqual(['to']);
+    expect(noted).toBeLessThan(100);
+  });
+
   it('of one field are one mistake, but for the addresses of a list', () => {
     const error = refusal(({ note }) => {
       note(missing('id'));

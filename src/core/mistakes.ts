@@ -8,6 +8,9 @@ import { ServiceError } from './errors.ts';
 /** Mistakes that one answer lists. No form shows more, and a hostile request must not get a large answer for a few bytes. */
 export const MAX_PROBLEMS = 20;
 
+/** Mistakes that are looked at, with those that are dropped: a list may repeat one a million times, and each takes microseconds. */
+const MAX_NOTED = 2 * MAX_PROBLEMS;
+
 /** Takes a mistake that a check has found; the check may go on. Throws when no further one is wanted. */
 export type NoteMistake = (mistake: ServiceError) => void;
 
@@ -43,6 +46,7 @@ const VALUED: ReadonlySet<ErrorCode> = new Set(['invalid_address', 'invalid_tag'
 export class Mistakes {
   readonly #max: number;
   readonly #found: ServiceError[] = [];
+  #noted = 0;
 
   /** @param max after so many no other is looked for; at least 1 */
   constructor(max = MAX_PROBLEMS) {
@@ -71,7 +75,8 @@ export class Mistakes {
     const ofField = this.#found.filter((one) => one.field === field);
     const isOfAnotherValue = ofField.every((one) => one.code === code && one.text !== text);
     if (ofField.length === 0 || (isOfAnotherValue && VALUED.has(code))) this.#found.push(mistake);
-    if (this.#found.length >= this.#max) this.refuseAny();
+    this.#noted += 1;
+    if (this.#found.length >= this.#max || this.#noted >= MAX_NOTED) this.refuseAny();
     for (const other of mistake.others) this.note(other);
   };
 
