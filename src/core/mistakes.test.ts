@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseAddressList } from './address/address-list.ts';
 import { invalidRequest, ServiceError } from './errors.ts';
+import { readCustomHeaders } from './message/custom-headers.ts';
 import { MAX_PROBLEMS, Mistakes, withOtherMistakes } from './mistakes.ts';
 
 const missing = (field: string) => invalidRequest('missing', { field });
@@ -59,6 +60,14 @@ describe('mistakes', () => {
       for (const text of ['ann@', 'bob@', 'ann@']) parseAddressList(text, 'to', note);
     });
     expect(fieldsOf(error as ServiceError)).toEqual(['id', 'to', 'to']);
+  });
+
+  it('of a header and of a field with the same name are two', () => {
+    const error = refusal(({ note }) => {
+      parseAddressList('ann@', 'to', note);
+      readCustomHeaders({ to: 'x' }, note);
+    });
+    expect((error as ServiceError).others.map((one) => one.code)).toEqual(['header_not_allowed']);
   });
 
   it('are not mixed with other refusals, which come alone, or not at all', () => {

@@ -43,6 +43,9 @@ export function withOtherMistakes<Failure>(error: Failure, look: (mistakes: Mist
 /** A field that is a list of texts may have several of these. */
 const VALUED: ReadonlySet<ErrorCode> = new Set(['invalid_address', 'invalid_tag']);
 
+/** Its field is the name of a header, which may also be that of a field of the body, such as `to`. */
+const isOfHeader = ({ code }: ServiceError): boolean => code === 'header_not_allowed';
+
 export class Mistakes {
   readonly #max: number;
   readonly #found: ServiceError[] = [];
@@ -72,7 +75,9 @@ export class Mistakes {
       throw mistake;
     }
     const { code, field, text } = mistake;
-    const ofField = this.#found.filter((one) => one.field === field);
+    const ofField = this.#found.filter(
+      (one) => one.field === field && isOfHeader(one) === isOfHeader(mistake),
+    );
     const isOfAnotherValue = ofField.every((one) => one.code === code && one.text !== text);
     if (ofField.length === 0 || (isOfAnotherValue && VALUED.has(code))) this.#found.push(mistake);
     this.#noted += 1;
