@@ -71,7 +71,7 @@ describe('a body that is read as it arrives', () => {
       '/to invalid_address',
       '/to invalid_address',
       '/cc invalid_address',
-      '/Received header_not_allowed',
+      '/headers/Received header_not_allowed',
       '/tags invalid_tag',
       '/tags invalid_tag',
       '/attachments/1/content_type invalid_content_type',
@@ -145,7 +145,7 @@ describe('a body that is read as it arrives', () => {
     expect(await mistakes('/api/drafts', { json: { message } })).toEqual([
       '/in_reply_to invalid_message_id',
       '/subject header_injection',
-      '/Date header_not_allowed',
+      '/headers/Date header_not_allowed',
       '/tags invalid_tag',
     ]);
   });

@@ -21,6 +21,11 @@ it.each([
     invalidRequest('empty', { field: 'headers.a/b~c' }),
     '/headers/a~1b~0c',
   ],
+  [
+    'a header of the email',
+    new ServiceError('header_not_allowed', { values: { field: 'To' } }),
+    '/headers/To',
+  ],
   ['the field that a code is always about', new ServiceError('invalid_list'), '/unsubscribe/list'],
   ['a parameter of the query', invalidRequest('too_large', { field: 'limit', limit: 5 }), 'limit'],
   ['a parameter of the path', new ServiceError('invalid_uuid', { values: { field: 'id' } }), 'id'],
