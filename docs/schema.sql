@@ -4,6 +4,8 @@
 
 create domain account_id as text check ((VALUE ~ '^[a-z0-9][a-z0-9_-]{0,62}$'::text));
 
+create domain link_name as text check ((((length(VALUE) >= 1) AND (length(VALUE) <= 1015)) AND (VALUE !~ '[<>[:cntrl:]]'::text)));
+
 create domain message_id as text check ((((length(VALUE) >= 1) AND (length(VALUE) <= 998)) AND (VALUE !~ '[[:space:]<>[:cntrl:]]'::text)));
 
 create sequence customer_rules_versions;
@@ -515,6 +517,7 @@ create table emails (
   subject_key text,
   anchor_id uuid,
   ignored_ids text[] not null default '{}'::text[],
+  meeting_keys text[] not null default '{}'::text[],
   party_id uuid,
   written_message_id message_id,
   own_customer boolean not null default false,
@@ -877,7 +880,7 @@ create table mailboxes (
 
 create table message_id_labels (
   account_id account_id not null,
-  message_id message_id not null,
+  message_id link_name not null,
   label uuid not null,
   constraint message_id_labels_pkey PRIMARY KEY (account_id, message_id)
 );
@@ -1149,12 +1152,15 @@ CREATE TRIGGER thread_labels_after_insert AFTER INSERT ON thread_labels FOR EACH
 
 create table thread_message_ids (
   account_id account_id not null,
-  message_id message_id not null,
-  thread_id uuid not null,
+  message_id link_name not null,
+  thread_id uuid,
+  waits_for text,
   constraint thread_message_ids_pkey PRIMARY KEY (account_id, message_id),
-  constraint thread_message_ids_account_id_thread_id_fkey FOREIGN KEY (account_id, thread_id) REFERENCES email_threads(account_id, id)
+  constraint thread_message_ids_account_id_thread_id_fkey FOREIGN KEY (account_id, thread_id) REFERENCES email_threads(account_id, id),
+  constraint thread_message_ids_check CHECK (((thread_id IS NOT NULL) OR (waits_for IS NULL)))
 );
 CREATE INDEX thread_message_ids_thread ON thread_message_ids (thread_id);
+CREATE INDEX thread_message_ids_waiting ON thread_message_ids (account_id, waits_for) WHERE (waits_for IS NOT NULL);
 
 create table thread_summaries (
   thread_id uuid not null,

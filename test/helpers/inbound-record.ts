@@ -30,6 +30,7 @@ export function inboundRecord(
     identityKey: createHash('sha256').update(messageId).digest('hex'),
     sharedKey: null,
     links,
+    meetingKeys: [fields.from?.localPart ?? 'ada'],
     writtenMessageId: null,
     otherMessageId: null,
     inReplyTo: parents,

@@ -1,10 +1,13 @@
 /** Threads of messages, computed only from their links: by our rule, and by the linking steps of RFC 5256 §3, REFERENCES. */
 import { readBounce } from '../../src/core/delivery/bounce.ts';
 import { identityOf } from '../../src/core/message/identity.ts';
-import type { MessageId } from '../../src/core/message/message-id.ts';
+import type { Address } from '../../src/core/address/address.ts';
+import { isTelling, type MessageId } from '../../src/core/message/message-id.ts';
+import { suggestCounterparty } from '../../src/core/message/suggested-counterparty.ts';
 import { parseMessage } from '../../src/core/mime/parse/parse.ts';
 import type { ParsedMessage } from '../../src/core/mime/parse/parsed-message.ts';
 import { groupByLinks } from '../../src/core/thread/link-graph.ts';
+import { meetingKeysOf, nodesOf } from '../../src/core/thread/meeting-points.ts';
 import { inboundLinks } from '../../src/core/thread/place-inbound.ts';
 import { numbered } from './groups.ts';
 
@@ -18,17 +21,41 @@ function linked(raw: string | Buffer): Linked {
   return { messageId: identityOf(message).messageId, message };
 }
 
-/** Our threads, as the number of each message's group: everything that links connect. */
-export function ourThreads(raws: readonly (string | Buffer)[]): readonly number[] {
-  const emails = raws.map((raw, index) => {
-    const { messageId, message } = linked(raw);
+/**
+ * Our threads, as the number of each message's group: everything that links connect.
+ *
+ * @param own of the account that received them: a Message-ID that is not known then connects only who meets there. Without it, all
+ * Message-IDs count as known.
+ */
+export function ourThreads(
+  raws: readonly (string | Buffer)[],
+  own: Address | null = null,
+): readonly number[] {
+  const all = raws.map(linked);
+  const known = new Set<string>(all.map(({ messageId }) => messageId).filter(isTelling));
+  const isKnown = (messageId: string) => own === null || known.has(messageId);
+  const emails = all.map(({ messageId, message }, index) => {
     const links = inboundLinks(messageId, message, readBounce(message));
+    const keys =
+      own === null
+        ? []
+        : meetingKeysOf(
+            {
+              suggested: suggestCounterparty(message, [], own)?.address ?? null,
+              from: [...message.replyTo, ...message.from],
+              recipients: [...message.to, ...message.cc, ...message.bcc],
+              messageId,
+            },
+            own,
+          );
     return {
       id: String(index),
-      messageIds: [messageId],
+      messageIds: nodesOf(messageId, keys, isKnown),
       anchorId: null,
       partyId: null,
-      links: links.filter(({ rule }) => rule !== 'message_id').map((link) => link.messageId),
+      links: links
+        .filter(({ rule }) => rule !== 'message_id')
+        .flatMap((link) => nodesOf(link.messageId, keys, isKnown)),
       date: message.date ?? new Date(0),
       label: null,
     };

@@ -78,7 +78,12 @@ export function createModelDecisions(state: ModelState): (decision: ModelDecisio
   }
 
   const decided = (threads: ReadonlySet<string>) =>
-    state.within(threads).map((email) => ({ ...email, threadId: threadOf(email.id) }));
+    state.within(threads).map((email) => ({
+      ...email,
+      threadId: threadOf(email.id),
+      messageIds: email.messageIds.flatMap((name) => state.nodesOf(email, name)),
+      links: email.links.flatMap((name) => state.nodesOf(email, name)),
+    }));
 
   function carryOver(
     ids: readonly string[],

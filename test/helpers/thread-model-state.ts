@@ -1,5 +1,6 @@
 /** The stored state of the model of threads, and how it weighs the links of threads: docs/decisions/0016-refused-merges.md. */
 import { groupByLinks, type Groups } from '../../src/core/thread/link-graph.ts';
+import { idOfPoint, madeKnownBy, nodesOf } from '../../src/core/thread/meeting-points.ts';
 import { planThreads } from '../../src/core/thread/plan-threads.ts';
 
 export interface ModelEmail {
@@ -9,6 +10,8 @@ export interface ModelEmail {
   readonly messageIds: string[];
   /** The links that count, the most telling first. */
   readonly links: readonly string[];
+  /** See meetingKeysOf. */
+  readonly keys: readonly string[];
   anchorId: string | null;
   partyId: string | null;
   /** The customer that its send named, or that it inherited by a split. */
@@ -24,7 +27,7 @@ export interface ModelState {
   readonly emails: ModelEmail[];
   /** Email → thread. */
   readonly places: Map<string, string>;
-  /** Message-ID → thread. */
+  /** Known Message-ID, or meeting point → thread. */
   readonly owners: Map<string, string>;
   /** Message-ID → label. */
   readonly labels: Map<string, string>;
@@ -35,6 +38,10 @@ export interface ModelState {
   readonly refused: Map<string, ReadonlySet<string>>;
   newId(kind: 'thread' | 'label' | 'cluster'): string;
   within(threads: ReadonlySet<string>): readonly ModelEmail[];
+  /** What a Message-ID ties the email to. */
+  nodesOf(email: ModelEmail, name: string): readonly string[];
+  /** The meeting points of Message-IDs that the email makes known. */
+  waitingFor(email: ModelEmail): readonly string[];
   /** Adds to the threads all others of their clusters. */
   withClusters(threads: ReadonlySet<string>): ReadonlySet<string>;
   /** Arranges the threads as the links of all their emails require. */
@@ -53,6 +60,12 @@ export function createState(): ModelState {
     clusters: new Map(),
     refused: new Map(),
     newId: (kind) => `${kind} ${String((made += 1)).padStart(6, '0')}`,
+    nodesOf: (email, name) =>
+      nodesOf(name, email.keys, (id) => state.owners.has(id) || known(email).includes(id)),
+    waitingFor: (email) =>
+      [...state.owners.keys()].filter(
+        (name) => idOfPoint(name) !== name && known(email).includes(idOfPoint(name)),
+      ),
     within: (threads) => state.emails.filter(({ id }) => threads.has(state.places.get(id) ?? '')),
     withClusters(threads) {
       const near = new Set([...threads].flatMap((thread) => state.clusters.get(thread) ?? []));
@@ -100,17 +113,36 @@ function weigh(state: ModelState, named: ReadonlySet<string>): void {
   const left = [...threads, ...plan.threadOf.values()].filter(
     (thread) => !plan.merged.some(({ id }) => id === thread),
   );
-  if (groups.refused.length > 0 || separationsOf(state, weighed, names).length > 0) {
+  if (groups.areKeptApart) {
     for (const thread of left) clusters.set(thread, cluster);
   }
 }
 
+const known = ({ messageIds, isSent }: ModelEmail) => madeKnownBy({ messageIds, isSend: isSent });
+
 export function groupAll(state: ModelState, emails: readonly ModelEmail[], names: readonly string[]): Groups {
-  return groupByLinks({
-    emails,
+  const tied = emails.map((email) => ({
+    ...email,
+    messageIds: email.messageIds.flatMap((name) => state.nodesOf(email, name)),
+    links: email.links.flatMap((name) => state.nodesOf(email, name)),
+  }));
+  const groups = groupByLinks({
+    emails: tied,
     messageIds: new Map(names.map((name) => [name, state.labels.get(name) ?? null])),
+    points: new Map(
+      names
+        .filter((name) => idOfPoint(name) !== name && state.owners.has(idOfPoint(name)))
+        .map((name) => [name, idOfPoint(name)]),
+    ),
     separations: separationsOf(state, emails, names),
   });
+  const refused = new Map(
+    groups.refused.map(({ emailId, messageId }) => {
+      const id = idOfPoint(messageId);
+      return [`${emailId} ${id}`, { emailId, messageId: id }] as const;
+    }),
+  );
+  return { ...groups, refused: [...refused.values()] };
 }
 
 /** The separations that have both ends among the labels of these emails and Message-IDs. */
@@ -126,5 +158,5 @@ function separationsOf(
 export function partition(places: readonly (readonly [string, string])[]): readonly string[] {
   const members = new Map<string, string[]>();
   for (const [name, group] of places) members.set(group, [...(members.get(group) ?? []), name]);
-  return [...members.values()].map((names) => names.sort().join(' ')).sort();
+  return [...members.values()].map((names) => names.sort().join(' | ')).sort();
 }

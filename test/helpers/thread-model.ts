@@ -4,6 +4,7 @@
  * from docs/decisions/0007 and 0016; one step takes some microseconds.
  */
 import { createModelDecisions, type ModelDecision } from './thread-model-decisions.ts';
+import { idOfPoint, pointOf } from '../../src/core/thread/meeting-points.ts';
 import { createState, groupAll, partition, type ModelEmail } from './thread-model-state.ts';
 
 export interface ModelReceive {
@@ -11,6 +12,8 @@ export interface ModelReceive {
   /** The Message-ID of its header, then that of a second field. */
   readonly own: readonly string[];
   readonly links: readonly string[];
+  /** See meetingKeysOf. */
+  readonly keys: readonly string[];
   readonly date: Date;
 }
 
@@ -18,9 +21,11 @@ export interface ModelSend {
   readonly kind: 'send';
   readonly own: string;
   readonly links: readonly string[];
+  /** One; see meetingKeysOfSend. */
+  readonly keys: readonly string[];
   /** The nth email, whose thread the caller names for the send; null: the send names no thread. */
   readonly thread: number | null;
-  /** The Message-ID that it answers, when it names no thread; it begins a conversation when that is unknown. */
+  /** The Message-ID that it answers, when it names no thread; it begins a conversation when no email has that, nor a point where it meets others. */
   readonly answered: string | null;
   readonly customer: string | null;
   readonly date: Date;
@@ -35,7 +40,7 @@ export interface ModelRelay {
 export type ModelStep = ModelReceive | ModelSend | ModelRelay | ModelDecision;
 
 export interface ModelThreads {
-  /** `e0001 e0002 m1`: members of one thread, sorted. */
+  /** `e0001 | e0002 | m1`: members of one thread, sorted. */
   readonly threads: readonly string[];
   /** `email Message-ID`, sorted. */
   readonly refused: readonly string[];
@@ -45,6 +50,8 @@ export interface ThreadModel {
   readonly emails: readonly ModelEmail[];
   /** Email → thread. */
   readonly places: ReadonlyMap<string, string>;
+  /** Known Message-IDs, and meeting points. */
+  names(): readonly string[];
   take(step: ModelStep): void;
   /** The threads as they were built step by step. */
   stored(): ModelThreads;
@@ -62,12 +69,17 @@ export function createThreadModel(): ThreadModel {
       ? null
       : (state.within(new Set([thread])).find(({ partyId }) => partyId !== null)?.partyId ?? null);
   const ownersOf = (names: readonly string[]) => new Set(names.flatMap((name) => owners.get(name) ?? []));
+  const nodesOf = (email: ModelEmail, names: readonly string[]) =>
+    names.flatMap((name) => state.nodesOf(email, name));
+  /** The thread to which a Message-ID leads the email. */
+  const ownerOf = (email: ModelEmail, name: string) => [...ownersOf(state.nodesOf(email, name))][0];
 
   /** @param requested the thread that the sender chose; null: a new one, or the one that the names lead to */
   function place(email: ModelEmail, requested: string | null): void {
-    const names = [...email.messageIds, ...email.links];
-    const isNamed = email.messageIds.some((own) => owners.has(own));
-    const known = new Set([...(requested === null ? [] : [requested]), ...ownersOf(names)]);
+    const names = nodesOf(email, [...email.messageIds, ...email.links]);
+    const waiting = state.waitingFor(email);
+    const isNamed = waiting.length > 0 || nodesOf(email, email.messageIds).some((own) => owners.has(own));
+    const known = new Set([...(requested === null ? [] : [requested]), ...ownersOf([...names, ...waiting])]);
     const isApart = [...known].some((thread) => state.clusters.has(thread));
     const parties = new Set(state.within(known).flatMap(({ partyId }) => partyId ?? []));
     if (email.partyId !== null) parties.add(email.partyId);
@@ -87,7 +99,7 @@ export function createThreadModel(): ThreadModel {
   }
 
   const newEmail = (
-    fields: Pick<ModelEmail, 'messageIds' | 'links' | 'date'> & Partial<ModelEmail>,
+    fields: Pick<ModelEmail, 'messageIds' | 'links' | 'keys' | 'date'> & Partial<ModelEmail>,
   ): ModelEmail => ({
     id: `e${String(emails.length).padStart(4, '0')}`,
     isSent: false,
@@ -99,23 +111,35 @@ export function createThreadModel(): ThreadModel {
     ...fields,
   });
 
-  function receive({ own, links, date }: ModelReceive): void {
+  function receive({ own, links, keys, date }: ModelReceive): void {
     const email = newEmail({
       messageIds: [...own],
       links: links.filter((link) => !own.includes(link)),
+      keys,
       date,
     });
-    const before = new Set([...email.links, ...own].filter((name) => owners.has(name)));
+    const waited = new Set(state.waitingFor(email).map(idOfPoint));
+    const before = new Set(
+      [...email.links, ...own].filter((name) => ownerOf(email, name) !== undefined || waited.has(name)),
+    );
     const isBorne = emails.some(({ messageIds }) => messageIds.includes(own[0] ?? ''));
     place(email, null);
-    const inThread = (name: string) => before.has(name) && owners.get(name) === places.get(email.id);
+    const inThread = (name: string) => before.has(name) && ownerOf(email, name) === places.get(email.id);
     email.isOnlyNamed = !email.links.some(inThread) && own.some(inThread) && !isBorne;
   }
 
-  function send({ own, links, thread, answered, customer, date }: ModelSend): void {
+  function send({ own, links, keys, thread, answered, customer, date }: ModelSend): void {
     const named = emails[thread ?? -1];
     const chosen = named === undefined ? null : (places.get(named.id) ?? null);
-    const requested = chosen ?? owners.get(answered ?? '') ?? null;
+    const [oldest] = emails
+      .filter(({ messageIds }) => messageIds.includes(answered ?? ''))
+      .toSorted((a, b) => a.date.getTime() - b.date.getTime());
+    const requested =
+      chosen ??
+      owners.get(answered ?? '') ??
+      places.get(oldest?.id ?? '') ??
+      owners.get(pointOf(answered ?? '', keys[0] ?? '')) ??
+      null;
     const beside = emails.find(
       ({ id, messageIds }) =>
         places.get(id) === requested && (chosen !== null || messageIds.includes(answered ?? '')),
@@ -125,6 +149,7 @@ export function createThreadModel(): ThreadModel {
         isSent: true,
         messageIds: [own],
         links: counting,
+        keys,
         date,
         customer,
         anchorId: beside?.id ?? null,
@@ -134,7 +159,8 @@ export function createThreadModel(): ThreadModel {
       place(email(links), requested);
     } else {
       // Names that are elsewhere stay there, and link nothing.
-      const counting = links.filter((link) => (owners.get(link) ?? chosen) === chosen);
+      const all = email(links);
+      const counting = links.filter((link) => (ownerOf(all, link) ?? chosen) === chosen);
       place(email(counting), chosen);
     }
     const recorded = emails.at(-1);
@@ -146,13 +172,11 @@ export function createThreadModel(): ThreadModel {
     const email = emails[index];
     if (email === undefined) return;
     const thread = places.get(email.id) ?? '';
-    const owner = owners.get(name);
     email.messageIds.push(name);
-    if (owner === undefined) {
-      owners.set(name, thread);
-      return;
-    }
-    const known = new Set([thread, owner]);
+    const known = new Set([thread, ...ownersOf([name, ...state.waitingFor(email)])]);
+    const isNamed = owners.has(name) || state.waitingFor({ ...email, messageIds: [name] }).length > 0;
+    if (!owners.has(name)) owners.set(name, thread);
+    if (!isNamed) return;
     const isApart = [...known].some((one) => state.clusters.has(one));
     const parties = new Set(state.within(known).flatMap(({ partyId }) => partyId ?? []));
     if (parties.size > 1 || isApart) state.weigh(known);
@@ -165,6 +189,7 @@ export function createThreadModel(): ThreadModel {
   return {
     emails,
     places,
+    names: () => [...owners.keys()],
     take(step) {
       if (step.kind === 'receive') receive(step);
       else if (step.kind === 'send') send(step);

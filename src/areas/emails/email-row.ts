@@ -41,6 +41,8 @@ export interface EmailContent {
   readonly attachments: readonly StoredAttachment[];
   /** null or absent: none. */
   readonly invitation?: Invitation | null;
+  /** See meetingKeysOf; absent: it needs none. */
+  readonly meetingKeys?: readonly string[];
   /** Values that only reading a message yields. */
   readonly read?: {
     readonly writtenMessageId: MessageId | null;
@@ -157,6 +159,7 @@ function toRow(
     relay_message_id: content.relayMessageId,
     in_reply_to: content.inReplyTo,
     reference_ids: content.references,
+    meeting_keys: content.meetingKeys,
     thread_index: content.threadIndex,
     from_address: content.from === null ? { name: '', address: '' } : toView(content.from),
     to_addresses: content.to.map(toView),
@@ -280,6 +283,7 @@ export const READ_COLUMNS = [
   column('list_id', 'text'),
   column('in_reply_to', 'text[]'),
   column('reference_ids', 'text[]'),
+  filled('meeting_keys', 'text[]', '{}'),
   column('bounced_message_id', 'text'),
   column('from_address', 'jsonb'),
   column('sender_address', 'jsonb'),

@@ -97,6 +97,7 @@ declare module '../../platform/db/statement.ts' {
         thread_id: string;
         direction: 'inbound' | 'outbound';
         placement_rule: 'thread_id' | 'in_reply_to' | 'references' | 'message_id' | 'bounce' | 'subject' | 'decision' | 'new';
+        meeting_keys: string[] | null;
         is_decided: boolean | null;
         changed: string[] | null;
       };

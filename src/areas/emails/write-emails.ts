@@ -134,9 +134,16 @@ export async function compareReading(
   return before === undefined ? null : { before, row, long };
 }
 
+/** Keys are only added: who met the email at its points stays with it, also when its account has another address by now, or is gone. */
+const ALL_KEYS = `e.meeting_keys || array(select k from unnest(r.meeting_keys) k where k <> all (e.meeting_keys))`;
+
+const REREAD_COLUMNS = READ_COLUMNS.map(({ name, value }) =>
+  name === 'meeting_keys' ? { name, value: ALL_KEYS } : { name, value },
+);
+
 /** A relay's Message-ID stays when the message has no other one. Times are compared by the milliseconds that a Date has. */
 const COMPARED = [
-  ...READ_COLUMNS.map(({ name, value }) =>
+  ...REREAD_COLUMNS.map(({ name, value }) =>
     name === 'date'
       ? { name, value, stored: `date_trunc('milliseconds', e.date)` }
       : { name, value, stored: `e.${name}` },
@@ -150,14 +157,14 @@ const COMPARED = [
 
 const COMPARE = statement(
   'compare-reading',
-  `select e.thread_id, e.direction, e.placement_rule,
+  `select e.thread_id, e.direction, e.placement_rule, ${ALL_KEYS} as meeting_keys,
     e.placement_rule = 'thread_id' or exists (select from email_labels l where l.email_id = e.id) as is_decided,
     array_remove(array[
       ${COMPARED.map(({ name, value, stored }) => `case when ${stored} is distinct from ${value} then '${name}' end`).join(', ')}
     ], null) as changed
   from ${emailRecords('$row')} join emails e on e.id = r.id
   where e.identity_key is not null`,
-).narrow<{ is_decided: boolean; changed: string[] }>();
+).narrow<{ is_decided: boolean; changed: string[]; meeting_keys: string[] }>();
 
 export const forgetReading = (executor: Executor, emailId: string, { long }: Rereading): Promise<void> =>
   dropLongTexts(executor, emailId, long);
@@ -206,7 +213,7 @@ const ADD_ATTACHMENTS = statement(
 const WRITE_READING = statement(
   'write-reading',
   `update emails e set ${[
-    ...[...READ_COLUMNS, ...DIGEST_COLUMNS].map(({ name, value }) => `${name} = ${value}`),
+    ...[...REREAD_COLUMNS, ...DIGEST_COLUMNS].map(({ name, value }) => `${name} = ${value}`),
     'relay_message_id = coalesce(r.relay_message_id, e.relay_message_id)',
   ].join(', ')}
   from ${emailRecords('$row')} where e.id = r.id`,

@@ -61,7 +61,7 @@ export async function deleteEmails(
   const bonds = await readBonds(trx, ids);
   const clusters = await readClusters(trx, sorted([...threadIds, ...others]), true);
   for (const { account_id: accountId, thread_id: threadId } of threadsOf(found)) {
-    const hidden = await hideMessageIds(trx, threadId, matesOf(clusters, threadId), ids);
+    const hidden = await hideMessageIds(trx, accountId, threadId, matesOf(clusters, threadId), ids);
     await hideLabels(trx, accountId, hidden);
   }
   await lockSummariesOf(trx, ids);

@@ -36,6 +36,8 @@ export interface InboundRecord extends RecordedRaw, KeyedContent {
   readonly sharedKey: string | null;
   /** All of them tie the email to its thread; the first known one is its reason. */
   readonly links: readonly InboundLink[];
+  /** See meetingKeysOf. */
+  readonly meetingKeys: readonly string[];
   /** See ParsedMessage. */
   readonly writtenMessageId: MessageId | null;
   /** See ParsedMessage; the email is recognised by this one, too. */

@@ -6,7 +6,8 @@
 import type { InboundRecord } from './inbound-ports.ts';
 import type { Address } from '../../core/address/address.ts';
 import { readBaseSubject } from '../../core/message/base-subject.ts';
-import type { MessageId } from '../../core/message/message-id.ts';
+import { isTelling, type MessageId } from '../../core/message/message-id.ts';
+import { meets } from '../../core/thread/meeting-points.ts';
 import { run, statement, type Executor } from '../../platform/db/statement.ts';
 import { BeginAgain } from '../../platform/db/transaction.ts';
 import { toView } from '../emails/received-values.ts';
@@ -23,12 +24,16 @@ export interface SubjectLinks {
 interface WaitingReply {
   readonly id: string;
   readonly messageId: MessageId;
+  /** See meetingKeysOf. */
+  readonly meetingKeys: readonly string[];
 }
 
 type Subject = NonNullable<InboundRecord['bySubject']>;
 
 const NONE: SubjectLinks = { answered: null, waiting: [] };
 
+/** The nearest emails among which a reply finds the one that it answers. */
+const MAX_ANSWERED = 20;
 /** Most waiting replies that one email finds. */
 const MAX_WAITING = 20;
 
@@ -89,17 +94,28 @@ function isWithoutReferences({ inReplyTo, references, links }: InboundRecord): b
 /** The nearest email before this one that is from or to one of the counterparties. */
 async function findAnswered(
   executor: Executor,
-  { accountId, date }: InboundRecord,
+  { accountId, date, meetingKeys }: InboundRecord,
   { key, windowDays }: Subject,
   counterparties: readonly string[],
 ): Promise<MessageId | null> {
-  const [row] = await run(executor, FIND_ANSWERED, { accountId, key, date, windowDays, counterparties });
-  return row === undefined ? null : toMessageId(row.message_id);
+  const limit = MAX_ANSWERED;
+  const rows = await run(executor, FIND_ANSWERED, {
+    accountId,
+    key,
+    date,
+    windowDays,
+    counterparties,
+    limit,
+  });
+  const found = rows.find(
+    (row) => row.is_send || isTelling(row.message_id) || meets(meetingKeys, row.meeting_keys),
+  );
+  return found === undefined ? null : toMessageId(found.message_id);
 }
 
 const FIND_ANSWERED = statement(
   'find-answered-by-subject',
-  `select e.message_id
+  `select e.message_id, e.meeting_keys, e.identity_key is null as is_send
   from emails e
   where e.account_id = $accountId and e.subject_key = $key
     and e.date <= $date and e.date >= $date::timestamptz - make_interval(days => $windowDays::int)
@@ -109,13 +125,13 @@ const FIND_ANSWERED = statement(
         where lower(a ->> 'address') = any($counterparties::text[])
       )
     )
-  order by e.date desc, e.id desc limit 1`,
-);
+  order by e.date desc, e.id desc limit $limit`,
+).narrow<{ is_send: boolean }>();
 
 /** Earlier replies without references that joined nothing; from now on they answer this email. */
 async function takeWaiting(
   executor: Executor,
-  { accountId, date, identity }: InboundRecord,
+  { accountId, date, identity, meetingKeys }: InboundRecord,
   { key, windowDays }: Subject,
   people: readonly string[],
   apart: ReadonlySet<string>,
@@ -129,12 +145,21 @@ async function takeWaiting(
     people,
     limit: MAX_WAITING,
   });
-  const replies = found.filter(({ id, subject }) => readBaseSubject(subject).isReply && !apart.has(id));
+  const replies = found.filter(
+    (row) =>
+      readBaseSubject(row.subject).isReply &&
+      !apart.has(row.id) &&
+      (isTelling(identity.messageId) || meets(meetingKeys, row.meeting_keys)),
+  );
   await setReasons(
     executor,
     replies.map(({ id }) => ({ id, rule: 'subject', messageId: identity.messageId })),
   );
-  return replies.map((row) => ({ id: row.id, messageId: toMessageId(row.message_id) }));
+  return replies.map((row) => ({
+    id: row.id,
+    messageId: toMessageId(row.message_id),
+    meetingKeys: row.meeting_keys,
+  }));
 }
 
 /**
@@ -155,7 +180,7 @@ export function requireTogether(
 
 const FIND_WAITING = statement(
   'find-waiting-by-subject',
-  `select e.id, e.message_id, e.subject
+  `select e.id, e.message_id, e.subject, e.meeting_keys
   from emails e
   where e.account_id = $accountId and e.subject_key = $key
     and e.date >= $date and e.date <= $date::timestamptz + make_interval(days => $windowDays::int)

@@ -6,11 +6,19 @@
 import type { AutomaticKind } from '../../core/delivery/automatic.ts';
 import type { ThreadStatus } from '../../core/thread/thread-work.ts';
 import type { InboundRecord } from './inbound-ports.ts';
-import { ownerKey, placeTogether, type TogetherPlacement } from '../../core/thread/place-together.ts';
+import { isTelling } from '../../core/message/message-id.ts';
+import { pointOf } from '../../core/thread/meeting-points.ts';
+import {
+  nodesOfArrivals,
+  ownerKey,
+  placeTogether,
+  type KnownNodes,
+  type TogetherPlacement,
+} from '../../core/thread/place-together.ts';
 import { jsonRows, type JsonOf } from '../../platform/db/json.ts';
 import { statement, type RowOf } from '../../platform/db/statement.ts';
 import { LOCK_THREADS, makeThreads, NO_CUSTOMER } from '../emails/thread-rows.ts';
-import { isKnownAs, tieMessageIds } from '../threads/message-ids.ts';
+import { isKnownAs, isWaitingFor, tieNodes, type Tie } from '../threads/message-ids.ts';
 
 /** These records can't be written together with the others: roll back, and record them alone. */
 export class Unfit extends Error {
@@ -35,15 +43,16 @@ const NO_WORK: ReadonlySet<string> = new Set<AutomaticKind>(['report', 'receipt'
 export interface Placed {
   /** In the order of the records. */
   readonly places: readonly TogetherPlacement[];
-  /** The thread that each Message-ID then has, unless another transaction was faster. */
+  /** What each of them is tied to; then it is in the email's thread, unless another transaction was faster. */
+  readonly nodes: readonly (readonly string[])[];
   readonly named: readonly NamedId[];
   readonly keptApart: ReadonlySet<string>;
   /** Threads that do not exist yet. */
   readonly made: ReadonlyMap<string, MadeThread>;
   /** Threads that exist. */
   readonly known: ReadonlySet<string>;
-  /** Message-IDs that no thread has yet, and their thread. */
-  readonly unknown: readonly (NamedId & { readonly threadId: string | null })[];
+  /** Message-IDs and meeting points that no thread has yet, and their thread; null for a Message-ID that is only named. */
+  readonly unknown: readonly Tie[];
 }
 
 /** Throws Unfit. @param rows the result of OWNERS for `all` */
@@ -53,14 +62,22 @@ export function placeReceived(
   rows: readonly OwnerJson[],
 ): Placed {
   const named = namedIdsOf(records);
-  const owners = toOwners(all, rows);
+  const found = toKnownNodes(all, rows);
+  const { owners, waiting } = found;
   const keptApart = new Set(rows.flatMap((row) => (row.is_kept_apart ? row.thread_id : [])));
-  const found = placeTogether(records, owners, keptApart);
-  requireFit(records, (_, index) => found[index] !== null);
-  const places = found.filter((place) => place !== null);
-  const known = new Set(named.flatMap(({ key }) => owners.get(key) ?? []));
+  const placed = placeTogether(records, found, keptApart);
+  requireFit(records, (_, index) => placed[index] !== null);
+  const places = placed.filter((place) => place !== null);
+  const nodes = nodesOfArrivals(records, owners);
+  const known = new Set([...waiting.values()].flat());
+  for (const [index, { accountId }] of records.entries()) {
+    for (const name of nodes[index] ?? []) {
+      const owner = owners.get(ownerKey(accountId, name));
+      if (owner !== undefined) known.add(owner);
+    }
+  }
   const made = new Map<string, MadeThread>();
-  const threadOf = new Map<string, string>();
+  const untied = new Map<string, Tie>();
   for (const [index, { accountId, links, automatic }] of records.entries()) {
     const threadId = places[index]?.threadId;
     if (threadId === undefined) throw new RangeError(`no place for record ${index}`);
@@ -68,12 +85,15 @@ export function placeReceived(
       const isWork = made.get(threadId)?.status === 'open' || !NO_WORK.has(automatic?.kind ?? '');
       made.set(threadId, { accountId, status: isWork ? 'open' : 'done' });
     }
-    for (const { messageId } of links) threadOf.set(ownerKey(accountId, messageId), threadId);
+    const tied = (nodes[index] ?? []).map((name) => [name, threadId] as const);
+    const onlyNamed = links.map(({ messageId }) => [messageId, null] as const);
+    for (const [name, thread] of [...onlyNamed, ...tied]) {
+      const key = ownerKey(accountId, name);
+      if (owners.has(key) || (thread === null && untied.has(key))) continue;
+      untied.set(key, { accountId, messageId: name, threadId: thread });
+    }
   }
-  const unknown = named.flatMap((id) =>
-    owners.has(id.key) ? [] : { ...id, threadId: threadOf.get(id.key) ?? null },
-  );
-  return { places, named, keptApart, made, known, unknown };
+  return { places, nodes, named, keptApart, made, known, unknown: [...untied.values()] };
 }
 
 /** A missing thread is locked, or ended and lives on in another. Throws Unfit. @param rows the result of ENTER */
@@ -87,22 +107,28 @@ export function requireEntered(
 }
 
 /**
- * Another email may have taken some of the Message-IDs at this moment, or may have made its thread one that is kept apart, or an operator
- * may have moved them. Throws Unfit.
+ * Another email may have taken some of the Message-IDs at this moment, or made them known, or may have made its thread one that is kept apart,
+ * or an operator may have moved them. Throws Unfit.
  *
  * @param rows the result of OWNERS after ENTER
  */
 export function requirePlaced(
   records: readonly InboundRecord[],
-  { places, named, keptApart }: Placed,
+  { places, nodes, named, keptApart }: Placed,
   rows: readonly OwnerJson[],
 ): void {
-  const owners = toOwners(named, rows);
+  const { owners, waiting } = toKnownNodes(named, rows);
+  const now = nodesOfArrivals(records, owners);
   const parted = new Set(rows.flatMap((row) => (row.is_kept_apart ? row.thread_id : [])));
   requireFit(records, ({ accountId, links }, index) => {
     const threadId = places[index]?.threadId ?? '';
+    const tied = now[index] ?? [];
     return (
-      links.every(({ messageId }) => owners.get(ownerKey(accountId, messageId)) === threadId) &&
+      tied.join() === nodes[index]?.join() &&
+      tied.every((name) => owners.get(ownerKey(accountId, name)) === threadId) &&
+      links.every(({ messageId }) =>
+        (waiting.get(ownerKey(accountId, messageId)) ?? []).every((one) => one === threadId),
+      ) &&
       (!parted.has(threadId) || keptApart.has(threadId))
     );
   });
@@ -120,44 +146,65 @@ export function requireFit(
 export interface NamedId {
   readonly key: string;
   readonly accountId: string;
+  /** Or a meeting point. */
   readonly messageId: string;
+  /** One of the emails makes the Message-ID known. */
+  readonly isBorne: boolean;
 }
 
-/** The named Message-IDs, each once. */
+/** The named Message-IDs and the points where the emails may meet others, each once. */
 export function namedIdsOf(records: readonly InboundRecord[]): readonly NamedId[] {
   const named = new Map<string, NamedId>();
-  for (const { accountId, links } of records) {
-    for (const { messageId } of links) {
-      const key = ownerKey(accountId, messageId);
-      named.set(key, { key, accountId, messageId });
+  const add = (accountId: string, messageId: string, isBorne: boolean) => {
+    const key = ownerKey(accountId, messageId);
+    if (isBorne || !named.has(key)) named.set(key, { key, accountId, messageId, isBorne });
+  };
+  for (const { accountId, links, meetingKeys } of records) {
+    for (const { rule, messageId } of links) {
+      const isBorne = rule === 'message_id' && isTelling(messageId);
+      add(accountId, messageId, isBorne);
+      if (!isBorne) for (const key of meetingKeys) add(accountId, pointOf(messageId, key), false);
     }
   }
   return [...named.values()];
 }
 
-/** The threads of the known Message-IDs; `ordinal`, from 1, identifies the Message-ID. The parameters are ownersValues. */
+/**
+ * The threads of the known ones, and those of the points that wait for the Message-IDs that are borne; `ordinal`, from 1, identifies the
+ * Message-ID or point. The parameters are ownersValues.
+ */
 export const OWNERS = jsonRows(
   'owners-json',
-  `select n.ordinal, m.thread_id, t.cluster_id is not null as is_kept_apart
+  `select n.ordinal, m.thread_id, t.cluster_id is not null as is_kept_apart, false as is_waiting
   from unnest($namedAccounts::text[], $namedIds::text[]) with ordinality n (account_id, message_id, ordinal)
   join thread_message_ids m on m.account_id = n.account_id and ${isKnownAs('m', 'n')}
+  join email_threads t on t.id = m.thread_id
+  union all
+  select n.ordinal, m.thread_id, t.cluster_id is not null, true
+  from unnest($namedAccounts::text[], $namedIds::text[], $namedBorne::boolean[]) with ordinality
+    n (account_id, message_id, is_borne, ordinal)
+  join thread_message_ids m on n.is_borne and m.account_id = n.account_id and ${isWaitingFor('m', 'n')}
   join email_threads t on t.id = m.thread_id`,
-).narrow<{ ordinal: number; is_kept_apart: boolean }>();
+).narrow<{ ordinal: number; thread_id: string; is_kept_apart: boolean; is_waiting: boolean }>();
 export type OwnerJson = JsonOf<typeof OWNERS>;
 
 export const ownersValues = (named: readonly NamedId[]) => ({
   namedAccounts: named.map(({ accountId }) => accountId),
   namedIds: named.map(({ messageId }) => messageId),
+  namedBorne: named.map(({ isBorne }) => isBorne),
 });
 
-/** Owners by ownerKey. @param rows the result of OWNERS */
-function toOwners(named: readonly NamedId[], rows: readonly OwnerJson[]): ReadonlyMap<string, string> {
-  return new Map(
-    rows.flatMap(({ ordinal, thread_id }): [string, string][] => {
-      const id = named[ordinal - 1];
-      return id === undefined ? [] : [[id.key, thread_id]];
-    }),
-  );
+/** @param rows the result of OWNERS */
+function toKnownNodes(named: readonly NamedId[], rows: readonly OwnerJson[]): KnownNodes {
+  const owners = new Map<string, string>();
+  const waiting = new Map<string, string[]>();
+  for (const { ordinal, thread_id: threadId, is_waiting: isWaiting } of rows) {
+    const key = named[ordinal - 1]?.key;
+    if (key === undefined) continue;
+    if (isWaiting) waiting.set(key, [...(waiting.get(key) ?? []), threadId]);
+    else owners.set(key, threadId);
+  }
+  return { owners, waiting };
 }
 
 export const enterValues = ({ made, known, unknown }: Placed) => ({
@@ -186,11 +233,11 @@ export const ENTER = statement(
   ), entered as materialized (
     select id from made union all select id from locked
   ), tied as (
-    ${tieMessageIds(`
-      select n.account_id, n.message_id, e.id as thread_id
+    ${tieNodes(`
+      select n.account_id, n.message_id, n.thread_id
       from unnest($unknownAccounts::text[], $unknownIds::text[], $unknownThreads::uuid[])
         n (account_id, message_id, thread_id)
-      join entered e on e.id = n.thread_id`)}
+      where n.thread_id is null or n.thread_id in (select id from entered)`)}
   )
   select id from entered`,
 ).narrow<{ id: string }>();

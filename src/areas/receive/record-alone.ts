@@ -8,8 +8,7 @@ import { findRecorded } from '../emails/find-recorded.ts';
 import { directionOf, insertReceived, stateOf, toContent } from './insert-received.ts';
 import { linkBySubject, requireTogether } from './join-by-subject.ts';
 import { readLink } from './link-received.ts';
-import { linkThread } from '../threads/link-thread.ts';
-import { ownersOf } from '../threads/message-ids.ts';
+import { linkThread, readTies } from '../threads/link-thread.ts';
 import { textsOf } from '../emails/email-row.ts';
 import { dropLongTexts, sendLongTexts } from '../emails/long-texts.ts';
 
@@ -41,20 +40,22 @@ export async function insertAlone(
   const { answered, waiting } = bySubject;
   const links: readonly InboundLink[] =
     answered === null ? record.links : [{ rule: 'subject', messageId: answered }, ...record.links];
-  const messageIds = links.map(({ messageId }) => messageId);
-  const named = await ownersOf(executor, accountId, messageIds);
+  const tied = {
+    id: record.id,
+    messageIds: ownIdsOf(record),
+    links: links.filter(({ rule }) => rule !== 'message_id').map(({ messageId }) => messageId),
+    meetingKeys: record.meetingKeys,
+    isSend: false,
+    date: record.date,
+    anchorId: null,
+  };
+  const { byId: named } = await readTies(executor, { accountId, email: tied });
   const linked = await linkThread(executor, {
     accountId,
     threadId: placeInbound(links, named).threadId ?? record.newThreadId,
-    email: {
-      id: record.id,
-      messageIds: ownIdsOf(record),
-      links: links.filter(({ rule }) => rule !== 'message_id').map(({ messageId }) => messageId),
-      date: record.date,
-      anchorId: null,
-    },
+    email: tied,
     customer: null,
-    answeredBy: waiting.map(({ messageId }) => messageId),
+    answeredBy: waiting,
     mayMerge: true,
     exclusive,
   });

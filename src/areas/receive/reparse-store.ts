@@ -15,8 +15,7 @@ import { inLinkingTransaction } from '../../platform/db/linking-transaction.ts';
 import { run, statement, statements, type Executor } from '../../platform/db/statement.ts';
 import { toStoredAttachment } from '../emails/attachment-rows.ts';
 import { lockThreadOf } from '../emails/thread-rows.ts';
-import { linkThread } from '../threads/link-thread.ts';
-import { ownersOf } from '../threads/message-ids.ts';
+import { linkThread, readTies } from '../threads/link-thread.ts';
 import { moveEmails, setReasons, type EmailReason } from '../threads/place-emails.ts';
 import { addReport } from '../send/report-rows.ts';
 import { toContent, type Reading } from './insert-received.ts';
@@ -175,6 +174,7 @@ const LINKING: ReadonlySet<string> = new Set([
   'in_reply_to',
   'reference_ids',
   'bounced_message_id',
+  'meeting_keys',
 ]);
 
 /** Changes of these fields, and of links, may show another writer. */
@@ -203,22 +203,21 @@ async function link(
   exclusive: boolean,
 ): Promise<NewPlace | null> {
   const named = links.filter(({ rule }) => rule !== 'message_id');
-  const owners = await ownersOf(
-    executor,
-    accountId,
-    named.map(({ messageId }) => messageId),
-  );
-  const { rule, matchedMessageId } = placeInbound(named, owners);
+  const tied = {
+    id,
+    messageIds: ownIdsOf({ identity, otherMessageId }),
+    links: named.map(({ messageId }) => messageId),
+    meetingKeys: before.meeting_keys,
+    isSend: false,
+    date,
+    anchorId: null,
+  };
+  const { byId } = await readTies(executor, { accountId, email: tied });
+  const { rule, matchedMessageId } = placeInbound(named, byId);
   const { threadId } = await linkThread(executor, {
     accountId,
     threadId: before.thread_id,
-    email: {
-      id,
-      messageIds: ownIdsOf({ identity, otherMessageId }),
-      links: named.map(({ messageId }) => messageId),
-      date,
-      anchorId: null,
-    },
+    email: tied,
     customer: null,
     mayMerge: !before.is_decided,
     exclusive,

@@ -32,9 +32,12 @@ declare module '../../platform/db/statement.ts' {
         date: Date | string | null;
         windowDays: number | null;
         counterparties: readonly (string | null)[] | null;
+        limit: number | string | null;
       };
       row: {
         message_id: string;
+        meeting_keys: string[];
+        is_send: boolean | null;
       };
     };
     'find-reported-email': {
@@ -60,6 +63,7 @@ declare module '../../platform/db/statement.ts' {
         id: string;
         message_id: string;
         subject: string;
+        meeting_keys: string[];
       };
     };
     'insert-delivery-reports': {
@@ -135,14 +139,16 @@ declare module '../../platform/db/statement.ts' {
       values: object;
       row: {
         ordinal: number | null;
-        thread_id: string;
+        thread_id: string | null;
         is_kept_apart: boolean | null;
+        is_waiting: boolean | null;
       };
     };
     'read-after-placing': {
       values: {
         namedAccounts: readonly (string | null)[] | null;
         namedIds: readonly (string | null)[] | null;
+        namedBorne: readonly (boolean | null)[] | null;
         accountIds: readonly (string | null)[] | null;
         keys: readonly (Buffer | null)[] | null;
         secondKeys: readonly (Buffer | null)[] | null;
@@ -163,6 +169,7 @@ declare module '../../platform/db/statement.ts' {
       values: {
         namedAccounts: readonly (string | null)[] | null;
         namedIds: readonly (string | null)[] | null;
+        namedBorne: readonly (boolean | null)[] | null;
         accountIds: readonly (string | null)[] | null;
         keys: readonly (Buffer | null)[] | null;
         secondKeys: readonly (Buffer | null)[] | null;

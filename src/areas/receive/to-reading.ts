@@ -6,6 +6,7 @@ import { withoutAddresses } from '../../core/message/references.ts';
 import { suggestCounterparty } from '../../core/message/suggested-counterparty.ts';
 import { readThreadIndex } from '../../core/message/thread-index.ts';
 import { fieldValue } from '../../core/mime/parse/header-fields.ts';
+import { meetingKeysOf } from '../../core/thread/meeting-points.ts';
 import { inboundLinks } from '../../core/thread/place-inbound.ts';
 import type { Account } from '../../platform/base/basics.ts';
 import type { ReceivedMessage } from '../../platform/reading/reading-ports.ts';
@@ -13,6 +14,7 @@ import type { InboundRecord } from './inbound-ports.ts';
 
 type ReadFields =
   | 'links'
+  | 'meetingKeys'
   | 'writtenMessageId'
   | 'otherMessageId'
   | 'inReplyTo'
@@ -50,8 +52,23 @@ export function toReading(
   const inReplyTo = withoutAddresses(message.inReplyTo, own);
   const references = withoutAddresses(message.references, own);
   const { writtenMessageId, otherMessageId } = message;
+  const suggestedCounterparty =
+    account === undefined ? null : suggestCounterparty(message, forwardedFrom, account.from);
   return {
     links: inboundLinks(messageId, { inReplyTo, references, otherMessageId }, bounce),
+    meetingKeys:
+      account === undefined
+        ? []
+        : meetingKeysOf(
+            {
+              suggested: suggestedCounterparty?.address ?? null,
+              // A form writes in its own name, and has the person in Reply-To.
+              from: [...message.replyTo, ...message.from],
+              recipients: [...message.to, ...message.cc, ...message.bcc],
+              messageId,
+            },
+            account.from,
+          ),
     writtenMessageId,
     otherMessageId,
     inReplyTo,
@@ -75,7 +92,6 @@ export function toReading(
     automatic,
     aggregate,
     report: bounce === null ? null : { ...bounce, reportedAt: message.date ?? receivedAt },
-    suggestedCounterparty:
-      account === undefined ? null : suggestCounterparty(message, forwardedFrom, account.from),
+    suggestedCounterparty,
   };
 }

@@ -9,7 +9,7 @@
  */
 import type { RecordedSend } from './outbound-ports.ts';
 import { relinkCustomers } from '../customers/relink-customers.ts';
-import { run, statement, type Executor } from '../../platform/db/statement.ts';
+import { run, statement, type Executor, type RowOf } from '../../platform/db/statement.ts';
 import { addAliases } from '../emails/email-aliases.ts';
 import { lockSummariesOf } from '../emails/lock-summaries.ts';
 import { mergeVariants } from '../emails/variants.ts';
@@ -18,17 +18,26 @@ import { giveMessagesTo } from './merged-messages.ts';
 import { moveAnchors } from '../threads/place-emails.ts';
 import { matchReportsAgain } from './report-rows.ts';
 
-/**
- * Deletes the records of the account that have one of the identity keys; `emailId`, which exists, takes their place.
- */
-export async function absorbCopies(
+/** A record that came first, and its thread. */
+export type Copy = RowOf<typeof FIND_COPIES>;
+
+/** The records of the account that have one of the identity keys of the email. */
+export function findCopies(
   executor: Executor,
   accountId: string,
   emailId: string,
   identityKeys: readonly string[],
-): Promise<RecordedSend> {
+): Promise<readonly Copy[]> {
   const keys = identityKeys.map((key) => Buffer.from(key, 'hex'));
-  const copies = await run(executor, FIND_COPIES, { accountId, emailId, keys });
+  return run(executor, FIND_COPIES, { accountId, emailId, keys });
+}
+
+/** Deletes the copies; `emailId`, which exists, takes their place. Called by place-among-copies.ts alone. */
+export async function absorbCopies(
+  executor: Executor,
+  emailId: string,
+  copies: readonly Copy[],
+): Promise<RecordedSend> {
   if (copies.length === 0) return { cameBack: false, orphans: [] };
   const ids = copies.map(({ id }) => id);
   await lockSummariesOf(executor, ids);
@@ -44,7 +53,7 @@ export async function absorbCopies(
 
 const FIND_COPIES = statement(
   'find-recorded-copies',
-  `select e.id, array(select a.storage_path from email_attachments a where a.email_id = e.id) as paths
+  `select e.id, e.thread_id, array(select a.storage_path from email_attachments a where a.email_id = e.id) as paths
   from emails e
   where e.account_id = $accountId and e.identity_key = any($keys::bytea[]) and e.id <> $emailId`,
 ).narrow<{ paths: string[] }>();

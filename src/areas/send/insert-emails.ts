@@ -4,6 +4,7 @@
  */
 import type { OutboundRecord } from './outbound-ports.ts';
 import { sentAutomatic } from '../../core/delivery/automatic.ts';
+import { meetingKeyOfSend } from '../../core/thread/meeting-points.ts';
 import { toStorableJson } from '../../core/storable-text.ts';
 import { learnAddresses } from '../customers/customer-addresses.ts';
 import { markToRelink } from '../customers/customer-links.ts';
@@ -96,7 +97,15 @@ function toRow(record: LinkedRecord, raws: RawMessages) {
   const automatic = autoSubmitted ? sentAutomatic(autoSubmitted) : null;
   const writtenBy = automatic === null ? 'person' : 'machine';
   const email = toEmailRow(
-    { ...record, direction: 'outbound', writtenBy, subjectKey, automatic, choice },
+    {
+      ...record,
+      direction: 'outbound',
+      meetingKeys: meetingKeysOfSend(record),
+      writtenBy,
+      subjectKey,
+      automatic,
+      choice,
+    },
     raws,
   );
   return Object.assign(email, toOutcomeRow(record), toQueueRow(record.queue), {
@@ -105,6 +114,9 @@ function toRow(record: LinkedRecord, raws: RawMessages) {
     is_by_person: record.isByPerson,
   });
 }
+
+export const meetingKeysOfSend = (record: OutboundRecord): readonly string[] =>
+  record.inReplyTo.length + record.references.length === 0 ? [] : [meetingKeyOfSend(record)];
 
 const RECIPIENTS = '(r.to_addresses || r.cc_addresses || r.bcc_addresses)';
 const COUNTERPARTIES = counterparties(`'outbound'`, 'r.from_address', RECIPIENTS);

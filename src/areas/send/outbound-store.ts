@@ -3,6 +3,7 @@ import type { Pool } from 'pg';
 import type { OutboundStore } from './outbound-ports.ts';
 import { normaliseMessageId } from '../../core/message/message-id.ts';
 import type { Parent, PlacementFacts } from '../../core/thread/place-outbound.ts';
+import { pointOf } from '../../core/thread/meeting-points.ts';
 import { columnsOf, jsonObjects, type JsonOf } from '../../platform/db/json.ts';
 import { run, statement } from '../../platform/db/statement.ts';
 import { LISTED } from '../emails/listed.ts';
@@ -18,10 +19,19 @@ export function createOutboundStore(pool: Pool): OutboundStore {
     readNewer: (threadId, emailId) => readNewer(pool, threadId, emailId),
 
     async readPlacementFacts(request): Promise<PlacementFacts> {
-      const { threadId, inReplyTo, accountId, defaultAccountId, answeredEmailId = null } = request;
+      const {
+        threadId,
+        inReplyTo,
+        accountId,
+        defaultAccountId,
+        meetingKey,
+        answeredEmailId = null,
+      } = request;
+      const named = inReplyTo === null ? null : normaliseMessageId(inReplyTo);
       const [row] = await run(pool, PLACEMENT_FACTS, {
         threadId,
-        inReplyTo: inReplyTo === null ? null : normaliseMessageId(inReplyTo),
+        inReplyTo: named,
+        point: named === null || meetingKey === undefined ? null : pointOf(named, meetingKey),
         accountId,
         defaultAccountId,
         answeredEmailId,
@@ -81,7 +91,7 @@ function toParent(row: ParentJson | null): Parent | null {
 const PLACEMENT_FACTS = statement(
   'placement-facts',
   `select t.id as thread_id, t.account_id as thread_account_id, ${parentOf('n')} as newest,
-    m.thread_id as in_reply_to_thread_id, ${parentOf('p')} as parent
+    coalesce(m.thread_id, p.thread_id, w.thread_id) as in_reply_to_thread_id, ${parentOf('p')} as parent
   from (select $inReplyTo::text as message_id) named
   left join email_threads t on t.id = ${threadIdOf('$threadId::uuid')}
   left join lateral (
@@ -89,6 +99,11 @@ const PLACEMENT_FACTS = statement(
   ) n on true
   left join thread_message_ids m on m.account_id = coalesce($accountId, t.account_id, $defaultAccountId)
     and ${isKnownAs('m', 'named')}
+  left join lateral (
+    select m.thread_id from (select $point::text as message_id) n
+    join thread_message_ids m on m.account_id = coalesce($accountId, t.account_id, $defaultAccountId)
+      and ${isKnownAs('m', 'n')}
+  ) w on true
   left join lateral (
     select * from emails e
     where e.account_id = coalesce($accountId, t.account_id, $defaultAccountId) and (e.message_id = $inReplyTo or e.relay_message_id = $inReplyTo)

@@ -12,6 +12,7 @@ import { nextThreadIndex } from '../../core/message/thread-index.ts';
 import type { CustomHeader } from '../../core/message/custom-headers.ts';
 import { composeMessage, composeMessageStream, type Draft } from '../../core/mime/compose/compose.ts';
 import { dkimFields, type DkimSigning } from '../../core/mime/compose/dkim-signature.ts';
+import { meetingKeyOfSend } from '../../core/thread/meeting-points.ts';
 import {
   placeOutbound,
   type OutboundPlacement,
@@ -133,7 +134,7 @@ async function prepare(
   refuseLongSubject(asked);
   const inReplyTo = readInReplyTo(asked.inReplyTo);
   const additions = readAdditions(asked);
-  const placement = await place(ports, asked, inReplyTo);
+  const placement = await place(ports, asked, recipients, inReplyTo);
   if (asked.ifNewest !== undefined) await refuseOvertaken(ports, placement, asked.ifNewest);
   const { threadId, placement: reason } = before ?? {
     threadId: placement.threadId,
@@ -319,14 +320,16 @@ const NOTHING_KNOWN: PlacementFacts = {
 async function place(
   ports: PrepareSendPorts,
   request: SendRequest,
+  recipients: Recipients,
   inReplyTo: MessageId | null,
 ): Promise<OutboundPlacement> {
-  if (request.accountId !== null) accountOf(ports, request.accountId);
+  const { from } = accountOf(ports, request.accountId ?? ports.defaultAccountId);
   const query = {
     accountId: request.accountId,
     defaultAccountId: ports.defaultAccountId,
     threadId: request.threadId,
     inReplyTo,
+    meetingKey: meetingKeyOfSend({ from, ...recipients }),
     answeredEmailId: request.answeredEmailId ?? null,
   };
   // The most common send, a new conversation, asks the database nothing.

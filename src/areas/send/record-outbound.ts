@@ -13,18 +13,26 @@ import { refuseMovedOn } from '../../core/thread/refuse-moved-on.ts';
 import { identityKey } from '../../core/message/identity.ts';
 import type { MessageId } from '../../core/message/message-id.ts';
 import { linksOf } from '../../core/thread/place-inbound.ts';
-import { absorbCopies } from './absorb-copies.ts';
+import { findCopies, type Copy } from './absorb-copies.ts';
 import { createBatches } from '../../platform/db/batches.ts';
 import { threadIdOf } from '../emails/thread-rows.ts';
 import { run, statement, type Executor } from '../../platform/db/statement.ts';
-import { insertLinkedSend, insertNewSends, SENDS_LOCK, SENT_ELSEWHERE } from './insert-emails.ts';
-import { linkThread, type NamedCustomer } from '../threads/link-thread.ts';
+import {
+  insertLinkedSend,
+  insertNewSends,
+  meetingKeysOfSend,
+  SENDS_LOCK,
+  SENT_ELSEWHERE,
+  type StoredLink,
+} from './insert-emails.ts';
+import { linkThread, lockLinks, type Linked, type NamedCustomer } from '../threads/link-thread.ts';
 import {
   inLinkingTransaction,
   LinkConflict,
   RecordedMeanwhile,
 } from '../../platform/db/linking-transaction.ts';
 import { readNewer } from './newer-emails.ts';
+import { CameBackFirst, placeAmongCopies } from './place-among-copies.ts';
 import { findRewrittenCopy } from './rewritten-copies.ts';
 
 /** Most emails in one statement. */
@@ -61,8 +69,19 @@ async function recordLinked(
   record: OutboundRecord,
   ifNewest: string | null = null,
 ): Promise<RecordedSend> {
+  /** Known from a try that began again. */
+  let cameBackFirst = false;
   try {
-    return await inLinkingTransaction(pool, (trx, exclusive) => link(trx, record, exclusive, ifNewest));
+    return await inLinkingTransaction(pool, async (trx, exclusive) => {
+      try {
+        return cameBackFirst
+          ? await linkAmongCopies(trx, record, ifNewest)
+          : await link(trx, record, exclusive, ifNewest);
+      } catch (error) {
+        cameBackFirst ||= error instanceof CameBackFirst;
+        throw error;
+      }
+    });
   } catch (error) {
     if (error instanceof AlreadyRecorded) return NEVER_CAME_BACK;
     throw error;
@@ -75,50 +94,110 @@ async function link(
   exclusive: boolean,
   ifNewest: string | null,
 ): Promise<RecordedSend> {
-  const { id, accountId, relayMessageId } = record;
-  const { rule } = record.placement;
+  const mayMerge = record.placement.rule !== 'thread_id';
   const anchorId = await findAnchor(executor, record);
-  const named = linksOf({ ...record, bounced: null, bySubject: null }).map(({ messageId }) => messageId);
-  const own = { id, messageIds: ownIds(record), links: [], date: record.date, anchorId };
-  const customer: NamedCustomer | null =
-    record.customerId === null ? null : { id: record.customerId, joinsParty: rule !== 'new' };
-  const mayMerge = rule !== 'thread_id';
-  // What a program begins waits for no person.
-  const status = rule === 'new' && record.isByPerson !== true ? ('done' as const) : ('open' as const);
-  const request = { accountId, customer, exclusive, status };
-  const linked = await linkThread(executor, {
-    ...request,
-    threadId: record.threadId,
-    email: { ...own, links: named },
-    mayMerge,
-  });
+  const request = requestOf(record, anchorId);
+  const linked = await linkThread(executor, { ...request, exclusive, mayMerge });
   let { threadId, partyId } = linked;
-  const ignoredIds = mayMerge ? [] : named.filter((name) => linked.owners.get(name) !== threadId);
+  const ignoredIds = ignoredBy(record, request.email.links, linked);
   // Searched after linking: a request that records a copy at this moment links the same Message-ID first.
   const known = await findKnown(executor, record, threadId);
-  if (known.ids.has(id)) throw new AlreadyRecorded();
-  let recorded = record;
-  if (known.ids.size > 0 && relayMessageId === null && MAY_COME_BACK.has(record.state)) {
-    const rewritten = await findRewrittenCopy(executor, record);
-    if (rewritten !== null) recorded = { ...record, relayMessageId: rewritten };
-  }
-  // Even if the caller chose a thread, an answer or a copy that came first belongs to it.
-  if (recorded !== record || (!mayMerge && (known.isElsewhere || linked.isNamed))) {
-    const links = named.filter((name) => !ignoredIds.includes(name));
-    const email = { ...own, messageIds: ownIds(recorded), links };
-    ({ threadId, partyId } = await linkThread(executor, { ...request, threadId, email, mayMerge: true }));
+  if (known.ids.has(record.id)) throw new AlreadyRecorded();
+  if (known.ids.size > 0 && (await findCopiesOf(executor, record)) !== null) throw new CameBackFirst();
+  // Even if the caller chose a thread, an answer that came first belongs to it.
+  if (!mayMerge && (known.isElsewhere || linked.isNamed)) {
+    const links = request.email.links.filter((name) => !ignoredIds.includes(name));
+    const email = { ...request.email, links };
+    ({ threadId, partyId } = await linkThread(executor, {
+      ...request,
+      threadId,
+      email,
+      exclusive,
+      mayMerge: true,
+    }));
   }
   if (anchorId !== null && !exclusive && !(await isInThread(executor, anchorId, threadId)))
     throw new LinkConflict();
+  await write(executor, record, { threadId, anchorId, ignoredIds, partyId }, ifNewest);
+  return NEVER_CAME_BACK;
+}
+
+/** The second try to record an email of which copies were recorded first. */
+async function linkAmongCopies(
+  executor: Executor,
+  record: OutboundRecord,
+  ifNewest: string | null,
+): Promise<RecordedSend> {
+  await lockLinks(executor, record.accountId);
+  const found = await findCopiesOf(executor, record);
+  // They were deleted meanwhile.
+  if (found === null) return await link(executor, record, true, ifNewest);
+  const { copies, recorded } = found;
+  const anchorId = await findAnchor(executor, record, copies);
+  const request = requestOf(recorded, anchorId);
+  return await placeAmongCopies(executor, request, copies, async (linked) => {
+    const { threadId, partyId } = linked;
+    const known = await findKnown(executor, recorded, threadId);
+    if (known.ids.has(record.id)) throw new AlreadyRecorded();
+    const ignoredIds = ignoredBy(record, request.email.links, linked);
+    await write(executor, recorded, { threadId, anchorId, ignoredIds, partyId }, ifNewest);
+  });
+}
+
+function requestOf(record: OutboundRecord, anchorId: string | null) {
+  const { id, accountId, threadId, date, customerId, isByPerson } = record;
+  const isNew = record.placement.rule === 'new';
+  return {
+    accountId,
+    threadId,
+    // What a program begins waits for no person.
+    status: isNew && isByPerson !== true ? ('done' as const) : ('open' as const),
+    customer: customerId === null ? null : ({ id: customerId, joinsParty: !isNew } satisfies NamedCustomer),
+    email: {
+      id,
+      messageIds: ownIds(record),
+      links: linksOf({ ...record, bounced: null, bySubject: null }).map(({ messageId }) => messageId),
+      meetingKeys: meetingKeysOfSend(record),
+      isSend: true,
+      date,
+      anchorId,
+    },
+  };
+}
+
+/** Of an email that its caller put into a thread: what leads elsewhere. */
+const ignoredBy = (
+  { placement }: OutboundRecord,
+  names: readonly MessageId[],
+  { threadId, owners }: Linked,
+): readonly MessageId[] =>
+  placement.rule === 'thread_id' ? names.filter((name) => owners.get(name) !== threadId) : [];
+
+async function write(
+  executor: Executor,
+  record: OutboundRecord,
+  { threadId, ...link }: StoredLink & { readonly threadId: string },
+  ifNewest: string | null,
+): Promise<void> {
   // The thread is locked: what is recorded in it from now on comes after this email.
   if (ifNewest !== null) refuseMovedOn(await readNewer(executor, threadId, ifNewest));
-  const link = { anchorId, ignoredIds, partyId };
-  if (!(await insertLinkedSend(executor, { ...recorded, threadId }, link))) throw new RecordedMeanwhile();
+  if (!(await insertLinkedSend(executor, { ...record, threadId }, link))) throw new RecordedMeanwhile();
   // Only the page sends so: what was not delivered is corrected and sent again.
-  if (record.isByPerson === true && rule === 'thread_id' && !HAS_FAILED.has(record.state))
+  if (record.isByPerson === true && record.placement.rule === 'thread_id' && !HAS_FAILED.has(record.state))
     await settleUndelivered(executor, threadId);
-  if (known.ids.size === 0) return NEVER_CAME_BACK;
-  return absorbCopies(executor, accountId, id, keysOf(recorded));
+}
+
+/** The copies that were recorded first, and the record with the Message-ID that its relay gave to one of them. null for none. */
+async function findCopiesOf(
+  executor: Executor,
+  record: OutboundRecord,
+): Promise<{ readonly copies: readonly Copy[]; readonly recorded: OutboundRecord } | null> {
+  const { id, accountId } = record;
+  const mayHaveAnother = record.relayMessageId === null && MAY_COME_BACK.has(record.state);
+  const rewritten = mayHaveAnother ? await findRewrittenCopy(executor, record) : null;
+  const recorded = rewritten === null ? record : { ...record, relayMessageId: rewritten };
+  const copies = await findCopies(executor, accountId, id, keysOf(recorded));
+  return copies.length === 0 && rewritten === null ? null : { copies, recorded };
 }
 
 const HAS_FAILED: ReadonlySet<string> = new Set<EmailState>(['failed', 'unknown']);
@@ -126,21 +205,29 @@ const HAS_FAILED: ReadonlySet<string> = new Set<EmailState>(['failed', 'unknown'
 /**
  * The email beside which the caller put this one: the first of the thread that it named, or the one that it answers. null if no email was
  * there yet. Only exclusive transactions move it elsewhere.
+ *
+ * @param copies of the email itself
  */
 async function findAnchor(
   executor: Executor,
   { accountId, threadId, placement }: OutboundRecord,
+  copies: readonly Copy[] = [],
 ): Promise<string | null> {
   if (placement.rule === 'new') return null;
   const answered = placement.rule === 'thread_id' ? null : placement.matchedMessageId;
-  const [anchor] = await run(executor, FIND_ANCHOR, { accountId, threadId, answered });
+  const [anchor] = await run(executor, FIND_ANCHOR, {
+    accountId,
+    threadId,
+    answered,
+    copies: copies.map(({ id }) => id),
+  });
   return anchor?.id ?? null;
 }
 
 const FIND_ANCHOR = statement(
   'find-anchor',
   `select e.id from emails e
-  where e.thread_id = ${threadIdOf('$threadId::uuid')}
+  where e.thread_id = ${threadIdOf('$threadId::uuid')} and e.id <> all ($copies::uuid[])
     and ($answered::text is null
       or e.account_id = $accountId and (e.message_id = $answered or e.relay_message_id = $answered))
   order by e.id limit 1`,

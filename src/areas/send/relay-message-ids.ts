@@ -7,13 +7,14 @@ import type { RecordedSend } from './outbound-ports.ts';
 import type { EmailState } from '../../core/delivery/states.ts';
 import { sentIdentityKey } from '../../core/message/identity.ts';
 import type { MessageId } from '../../core/message/message-id.ts';
-import { absorbCopies } from './absorb-copies.ts';
-import { linkThread } from '../threads/link-thread.ts';
+import { findCopies } from './absorb-copies.ts';
+import { CameBackFirst, placeAmongCopies } from './place-among-copies.ts';
+import { linkThread, lockLinks } from '../threads/link-thread.ts';
 import { tieMessageIds } from '../threads/message-ids.ts';
 import { LOCK_THREADS } from '../emails/thread-rows.ts';
 import { inLinkingTransaction } from '../../platform/db/linking-transaction.ts';
 import { isRetryable } from '../../platform/db/pool.ts';
-import { run, statement, type Executor } from '../../platform/db/statement.ts';
+import { run, statement, type Executor, type RowOf } from '../../platform/db/statement.ts';
 import { toMessageId } from '../emails/message-id-column.ts';
 
 export interface RelayMessageId {
@@ -39,36 +40,59 @@ export async function tieRelayMessageId(
   { emailId, messageId }: RelayMessageId,
   exclusive: boolean,
 ): Promise<TiedEmail> {
-  const [email] = await run(executor, READ_TIED, { emailId });
-  if (email === undefined) throw new Error('an email whose relay told its Message-ID is gone');
-  // Answers to the relay's Message-ID, or a copy, may be in another thread by now.
-  await linkThread(executor, {
+  if (exclusive) await lockLinksOf(executor, emailId);
+  const email = await readTied(executor, emailId);
+  const request = {
     accountId: email.account_id,
     threadId: email.thread_id,
     email: {
       id: emailId,
       messageIds: [email.message_id, messageId],
       links: [],
+      meetingKeys: [],
+      isSend: true,
       date: email.date,
       anchorId: null,
     },
     customer: null,
-    mayMerge: true,
-    exclusive,
-  });
-  const taken = await run(executor, TAKE, { emailId, messageId });
-  // Searched after linking: a request that records a copy at this moment links the same Message-ID first.
+  };
   const key = sentIdentityKey(messageId, { ...email, from: email.from_address.address });
-  const { cameBack, orphans } = await absorbCopies(executor, email.account_id, emailId, [key]);
-  const [now = email] = await run(executor, READ_TIED, { emailId });
+  const copies = () => findCopies(executor, email.account_id, emailId, [key]);
+  const take = async () => (await run(executor, TAKE, { emailId, messageId })).length > 0;
+  const before = exclusive ? await copies() : [];
+  let isTaken = false;
+  let merged: RecordedSend = { cameBack: false, orphans: [] };
+  if (before.length > 0) {
+    merged = await placeAmongCopies(executor, request, before, async () => {
+      isTaken = await take();
+    });
+  } else {
+    // Answers to the relay's Message-ID may be in another thread by now.
+    await linkThread(executor, { ...request, mayMerge: true, exclusive });
+    isTaken = await take();
+    // Searched after linking: a request that records a copy at this moment links the same Message-ID first.
+    if ((await copies()).length > 0) throw new CameBackFirst();
+  }
+  const now = await readTied(executor, emailId);
   return {
     messageId: toMessageId(email.message_id),
     threadId: now.thread_id,
     state: now.state,
-    isTaken: taken.length > 0,
-    hasAbsorbed: cameBack,
-    orphans,
+    isTaken,
+    hasAbsorbed: merged.cameBack,
+    orphans: merged.orphans,
   };
+}
+
+async function readTied(executor: Executor, emailId: string): Promise<RowOf<typeof READ_TIED>> {
+  const [email] = await run(executor, READ_TIED, { emailId });
+  if (email === undefined) throw new Error('an email whose relay told its Message-ID is gone');
+  return email;
+}
+
+/** Its thread may change until the lock is taken; its account never does. */
+async function lockLinksOf(executor: Executor, emailId: string): Promise<void> {
+  await lockLinks(executor, (await readTied(executor, emailId)).account_id);
 }
 
 /** Stores the Message-ID of a relay's reply. */

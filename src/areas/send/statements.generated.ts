@@ -183,6 +183,7 @@ declare module '../../platform/db/statement.ts' {
     'find-anchor': {
       values: {
         threadId: string | null;
+        copies: readonly (string | null)[] | null;
         answered: string | null;
         accountId: string | null;
       };
@@ -212,6 +213,7 @@ declare module '../../platform/db/statement.ts' {
       };
       row: {
         id: string;
+        thread_id: string;
         paths: string[] | null;
       };
     };
@@ -510,6 +512,7 @@ declare module '../../platform/db/statement.ts' {
         threadId: string | null;
         accountId: string | null;
         defaultAccountId: string | null;
+        point: string | null;
         answeredEmailId: string | null;
       };
       row: {
@@ -780,6 +783,14 @@ declare module '../../platform/db/statement.ts' {
       values: {
         messageId: string | null;
         emailId: string | null;
+      };
+      row: {
+        id: string;
+      };
+    };
+    'threads-with-emails': {
+      values: {
+        threadIds: readonly (string | null)[] | null;
       };
       row: {
         id: string;

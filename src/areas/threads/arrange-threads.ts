@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { groupByLinks, type Groups } from '../../core/thread/link-graph.ts';
+import { idOfPoint } from '../../core/thread/meeting-points.ts';
 import { planThreads, type Move, type ThreadPlan } from '../../core/thread/plan-threads.ts';
 import { whyMoved, type Reason } from '../../core/thread/why-moved.ts';
 import { joinCluster, makeThread, readClusters, type ThreadRow } from '../emails/thread-rows.ts';
@@ -13,7 +14,6 @@ import { absorbThreads } from './move-threads.ts';
 import { moveEmails, setReasons } from './place-emails.ts';
 import { relinkCustomers } from '../customers/relink-customers.ts';
 import {
-  idsAs,
   namesOf,
   readThreadGraph,
   type Newcomer,
@@ -80,7 +80,8 @@ export async function weighThreads(
   const threads = await readClusters(trx, threadIds, lock);
   const ids = threads.map(({ id }) => id);
   const graph = await readThreadGraph(trx, accountId, ids, arrival?.email);
-  const groups = groupByLinks(arrival === undefined ? graph : withArrival(graph, arrival.email));
+  const { newcomer } = graph;
+  const groups = groupByLinks(newcomer === null ? graph : { ...graph, emails: [...graph.emails, newcomer] });
   const placedEmails = [
     ...graph.emails,
     ...(arrival === undefined ? [] : [{ ...arrival.email, threadId: null }]),
@@ -95,23 +96,6 @@ export async function weighThreads(
         : randomUUID(),
   );
   return { threads, graph, groups, plan };
-}
-
-function withArrival(graph: ThreadGraph, email: Newcomer): ThreadGraph {
-  const messageIds = new Map(graph.messageIds);
-  const own = idsAs(email.messageIds, graph.standing);
-  const links = idsAs(email.links, graph.standing);
-  for (const id of [...own, ...links]) if (!messageIds.has(id)) messageIds.set(id, null);
-  const newcomer = {
-    ...email,
-    messageIds: own,
-    links,
-    label: null,
-    threadId: '',
-    rule: 'new',
-    namedLinks: [],
-  } as const;
-  return { ...graph, messageIds, emails: [...graph.emails, newcomer] };
 }
 
 /** Applies the arrangement to the threads. They must have been locked since it was made. */
@@ -144,9 +128,9 @@ export async function carryOut(
   await relinkCustomers(trx, [...new Set([...threads.map(({ id }) => id), ...plan.threadOf.values()])]);
   const emails = [...graph.emails.map(({ id }) => id), ...(arrival === null ? [] : [arrival.email.id])];
   const { written } = namesOf(graph);
-  const refused = groups.refused.map((link) => ({ ...link, messageId: written(link.messageId) }));
+  const refused = groups.refused.map((link) => ({ ...link, messageId: idOfPoint(written(link.messageId)) }));
   await storeRefused(trx, emails, refused);
-  if (graph.separations.length + groups.refused.length > 0) {
+  if (groups.areKeptApart) {
     await formCluster(trx, [...plan.threadOf.values()], threads);
   }
 }
@@ -205,14 +189,16 @@ export interface MovedEmail {
 /** The recorded emails that are to move, and the reasons. */
 export function reasonsOf({ graph, groups, plan }: Arrangement): readonly MovedEmail[] {
   const moves = new Map(plan.emails.map((move) => [move.id, move]));
-  const { known, written } = namesOf(graph);
+  const { written } = namesOf(graph);
   return graph.emails.flatMap((email, index) => {
     const move = moves.get(email.id);
     if (move === undefined) return [];
+    const nodes = (id: string) => graph.nodesOf(id, email);
+    const own = email.messageIds.map((name) => idOfPoint(written(name)));
     const reason = whyMoved(
-      { ...email, messageIds: email.messageIds.map(written) },
-      (id) => groups.messageIds.get(known(id)) === groups.emails[index],
-      (id) => graph.owners.get(known(id)) !== email.threadId,
+      { ...email, messageIds: [...new Set(own)] },
+      (id) => nodes(id).some((name) => groups.messageIds.get(name) === groups.emails[index]),
+      (id) => nodes(id).some((name) => graph.owners.get(name) !== email.threadId),
     );
     return [{ email, move, reason }];
   });

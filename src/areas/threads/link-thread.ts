@@ -13,7 +13,8 @@
 import type { ThreadStatus } from '../../core/thread/thread-work.ts';
 import { LinkConflict } from '../../platform/db/linking-transaction.ts';
 import { makeAlias, openThread, readClusters, resolveThread } from '../emails/thread-rows.ts';
-import { ownersOf, tieToThreads } from './message-ids.ts';
+import { madeKnownBy, nodesOf } from '../../core/thread/meeting-points.ts';
+import { readThreads, tieToThreads, type KnownThreads } from './message-ids.ts';
 import { absorbThreads } from './move-threads.ts';
 import { arrangeThreads } from './arrange-threads.ts';
 import type { Newcomer } from './thread-graph.ts';
@@ -30,12 +31,18 @@ export interface LinkRequest {
   readonly email: Omit<Newcomer, 'partyId'>;
   /** The customer that its send named; null for none. */
   readonly customer: NamedCustomer | null;
-  /** Message-IDs of recorded emails that are tied to this one, other than those that it names. */
-  readonly answeredBy?: readonly string[];
+  /** Recorded emails that are tied to this one, other than those that it names. */
+  readonly answeredBy?: readonly Answer[];
   /** False when a caller or a decision chose the thread: then Message-IDs of other threads stay where they are. */
   readonly mayMerge: boolean;
   /** True on the tries after a `LinkConflict`. */
   readonly exclusive: boolean;
+}
+
+/** An email that names this one. */
+export interface Answer {
+  readonly messageId: string;
+  readonly meetingKeys: readonly string[];
 }
 
 export interface NamedCustomer {
@@ -50,7 +57,10 @@ export interface NamedCustomer {
 export interface Linked {
   /** The thread of the email now: the requested one, the older one that it was merged into, or the one that decisions demand. */
   readonly threadId: string;
-  /** The threads of the Message-IDs that the email bears and names. All the same, except because of decisions and `mayMerge`. */
+  /**
+   * The threads of the Message-IDs that the email bears and names, or of the points where it meets others. All the same, except because of
+   * decisions and `mayMerge`.
+   */
   readonly owners: ReadonlyMap<string, string>;
   /** See LinkedEmail. */
   readonly partyId: string | null;
@@ -60,33 +70,106 @@ export interface Linked {
 
 /** Throws LinkConflict. */
 export async function linkThread(trx: Executor, request: LinkRequest): Promise<Linked> {
-  const { accountId, email, exclusive } = request;
-  const messageIds = [...new Set([...email.messageIds, ...email.links, ...(request.answeredBy ?? [])])];
+  const { accountId, email, exclusive, mayMerge } = request;
   if (exclusive) await lockLinks(trx, accountId);
   const requested = exclusive ? await resolveThread(trx, request.threadId) : request.threadId;
   const arrangement =
-    exclusive && request.mayMerge
-      ? await placeExclusively(trx, { ...request, threadId: requested }, messageIds)
+    exclusive && mayMerge
+      ? await placeExclusively(trx, { ...request, threadId: requested })
       : { threadId: requested, ownerOf: null };
   const threadId = await enterThread(trx, arrangement.threadId, accountId, request.status);
-  const fresh = await tieToThreads(
-    trx,
-    messageIds.map((messageId) => ({ accountId, messageId, threadId })),
-  );
-  const owners =
-    fresh.size === messageIds.length
-      ? new Map(messageIds.map((id) => [id, threadId]))
-      : await ownersOf(trx, accountId, messageIds);
-  const isNamed = email.messageIds.some((id) => !fresh.has(id));
-  if (request.mayMerge) {
-    for (const [messageId, owner] of owners) {
-      if (owner !== (arrangement.ownerOf?.(messageId) ?? threadId)) throw new LinkConflict();
+  const before = await readTies(trx, request);
+  const untied = before.nodes.filter((name) => !before.owners.has(name));
+  const fresh = await tieToThreads(trx, [
+    ...untied.map((messageId) => ({ accountId, messageId, threadId })),
+    ...before.unknown.map((messageId) => ({ accountId, messageId, threadId: null })),
+  ]);
+  // Where all of them had no row, no other email has or names them: they are where this one put them.
+  const areAllFresh = fresh.size === untied.length + before.unknown.length;
+  const after = areAllFresh ? before.tiedTo(untied, threadId) : await readTies(trx, request);
+  const isNamed = email.messageIds.flatMap(after.nodesOf).some((name) => !fresh.has(name));
+  // One of them became known at this moment, or was forgotten: points were tied that nothing holds in this thread.
+  if (after.nodes.join() !== before.nodes.join()) throw new LinkConflict();
+  if (mayMerge) {
+    for (const [name, owner] of [
+      ...after.nodes.map((one) => [one, after.owners.get(one)] as const),
+      ...after.waiting,
+    ]) {
+      if (owner !== (arrangement.ownerOf?.(name) ?? threadId)) throw new LinkConflict();
     }
     // Links to an existing email count for more than links to one that was only named, and replies that waited have a new link.
     const changesLinks = isNamed || (request.answeredBy ?? []).length > 0;
     if (changesLinks && !exclusive && (await isKeptApart(trx, threadId))) throw new LinkConflict();
   }
-  return { threadId, owners, partyId: await readParty(trx, request.customer, threadId), isNamed };
+  return { threadId, owners: after.byId, partyId: await readParty(trx, request.customer, threadId), isNamed };
+}
+
+/** What an email is tied to. */
+interface Ties extends KnownThreads {
+  /** Known Message-IDs, those that it makes known, and meeting points. */
+  readonly nodes: readonly string[];
+  /** Message-IDs that are only named. */
+  readonly unknown: readonly string[];
+  nodesOf(messageId: string): readonly string[];
+  /** The same, once these are in the thread. */
+  tiedTo(names: readonly string[], threadId: string): Ties;
+  /** The threads of the Message-IDs that it bears and names, or of their points. */
+  readonly byId: ReadonlyMap<string, string>;
+}
+
+type Tied = Pick<LinkRequest, 'accountId' | 'answeredBy'> & {
+  readonly email: Pick<Newcomer, 'messageIds' | 'links' | 'meetingKeys' | 'isSend'>;
+};
+
+export async function readTies(trx: Executor, { accountId, email, answeredBy = [] }: Tied): Promise<Ties> {
+  const { messageIds, links, meetingKeys } = email;
+  const named = [...new Set([...messageIds, ...links])].map((messageId) => ({ messageId, meetingKeys }));
+  // An answer is tied to this email too, by points of its own.
+  const answers = answeredBy.flatMap((answer) => [
+    answer,
+    ...messageIds.map((messageId) => ({ ...answer, messageId })),
+  ]);
+  const all = [...named, ...answers];
+  const borne = madeKnownBy(email);
+  const names = new Set(
+    all.flatMap((one) => [one.messageId, ...nodesOf(one.messageId, one.meetingKeys, NEVER)]),
+  );
+  const threads = await readThreads(trx, accountId, [...names], borne);
+  return toTies(threads, all, new Set(borne), meetingKeys);
+}
+
+const NEVER = (): boolean => false;
+
+function toTies(
+  { owners, waiting }: KnownThreads,
+  all: readonly Answer[],
+  borne: ReadonlySet<string>,
+  meetingKeys: readonly string[],
+): Ties {
+  const isKnown = (id: string) => owners.has(id) || borne.has(id);
+  const placed = all.map(({ messageId, meetingKeys: keys }) => ({
+    messageId,
+    nodes: nodesOf(messageId, keys, isKnown),
+  }));
+  const [waitingThread] = waiting.values();
+  return {
+    owners,
+    waiting,
+    nodes: [...new Set(placed.flatMap(({ nodes }) => nodes))],
+    unknown: [...new Set(all.map(({ messageId }) => messageId))].filter((id) => !isKnown(id)),
+    nodesOf: (messageId) => nodesOf(messageId, meetingKeys, isKnown),
+    tiedTo(names, threadId) {
+      const tied = new Map([...owners, ...names.map((name) => [name, threadId] as const)]);
+      return toTies({ owners: tied, waiting }, all, borne, meetingKeys);
+    },
+    byId: new Map(
+      placed.toReversed().flatMap(({ messageId, nodes }): [string, string][] => {
+        const owner = nodes.map((name) => owners.get(name)).find((thread) => thread !== undefined);
+        const found = owner ?? (borne.has(messageId) ? waitingThread : undefined);
+        return found === undefined ? [] : [[messageId, found]];
+      }),
+    ),
+  };
 }
 
 /** The party for an email that names a customer; the thread's row is locked, or will be before anything is written. */
@@ -146,13 +229,11 @@ interface Arrangement {
  * them are weighed anew instead. The requested thread need not exist yet: its identifier was given out, so it becomes an alias if another
  * thread survives.
  */
-async function placeExclusively(
-  trx: Executor,
-  { accountId, threadId: requested, email, customer }: LinkRequest,
-  messageIds: readonly string[],
-): Promise<Arrangement> {
-  const owners = await ownersOf(trx, accountId, messageIds);
-  const threads = await readClusters(trx, [...new Set([requested, ...owners.values()])], true);
+async function placeExclusively(trx: Executor, request: LinkRequest): Promise<Arrangement> {
+  const { accountId, threadId: requested, email, customer } = request;
+  const { nodes, owners, waiting } = await readTies(trx, request);
+  const known = [...nodes.flatMap((name) => owners.get(name) ?? []), ...waiting.values()];
+  const threads = await readClusters(trx, [...new Set([requested, ...known])], true);
   const exists = threads.some(({ id }) => id === requested);
   let arrangement: Arrangement;
   const ids = threads.map(({ id }) => id);

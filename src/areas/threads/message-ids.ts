@@ -1,6 +1,7 @@
 /**
- * Writes `thread_message_ids`; only this module does: every Message-ID that an email bears or names belongs to one thread of its account.
- * If another transaction ties a Message-ID at the same moment, this one waits for it; the first one decides.
+ * Writes `thread_message_ids`; only this module does: every known Message-ID and every meeting point (core/thread/meeting-points.ts) belongs
+ * to one thread of its account. If another transaction ties one at the same moment, this one waits for it; the first one decides. A
+ * Message-ID that is only named has a row without a thread, for which those who name it and those who make it known wait in turn.
  */
 import type { Move } from '../../core/thread/plan-threads.ts';
 import { run, statement, type Executor } from '../../platform/db/statement.ts';
@@ -8,8 +9,10 @@ import { SOMETHING_WAS_DELETED } from '../emails/deleted-emails.ts';
 
 export interface Tie {
   readonly accountId: string;
+  /** Or a meeting point. */
   readonly messageId: string;
-  readonly threadId: string;
+  /** null: the Message-ID is only named. */
+  readonly threadId: string | null;
 }
 
 /** The stand-in for the Message-ID `n.message_id` when the emails that bore and named it were deleted; null if nothing was ever deleted. */
@@ -46,39 +49,97 @@ export const tieMessageIds = (source: string): string => `
   on conflict do nothing
   returning account_id, message_id, thread_id`;
 
-/** Returns the Message-IDs that belonged to no thread. The others are left where they are. */
+/**
+ * As a part of a statement: ties Message-IDs and meeting points that belong to no thread, and notes Message-IDs that are only named. Returns
+ * account_id, message_id, is_new. In the order of tieMessageIds. Rows that exist are locked, so that no other email makes a Message-ID known
+ * while this one names it.
+ *
+ * @param source a query with the columns account_id, message_id, thread_id, each row once
+ */
+export const tieNodes = (source: string): string => `
+  insert into thread_message_ids (account_id, message_id, thread_id, waits_for)
+  select account_id, name, thread_id, nullif(split_part(message_id, ' ', 1), message_id)
+  from (
+    select tie.*, coalesce((
+      select m.message_id from thread_message_ids m
+      where m.account_id = tie.account_id and m.message_id = ${standsFor('tie')}
+    ), tie.message_id) as name
+    from (${source}) tie
+  ) named
+  order by account_id collate "C", name collate "C"
+  on conflict (account_id, message_id) do update set thread_id = excluded.thread_id
+    where thread_message_ids.thread_id is null and excluded.thread_id is not null
+  returning account_id, message_id, xmax = 0 as is_new`;
+
+/** Returns those that had no row. The threads of others are left as they are. */
 export async function tieToThreads(executor: Executor, ties: readonly Tie[]): Promise<ReadonlySet<string>> {
+  if (ties.length === 0) return new Set();
   const rows = await run(executor, TIE, {
     accountIds: ties.map(({ accountId }) => accountId),
     messageIds: ties.map(({ messageId }) => messageId),
     threadIds: ties.map(({ threadId }) => threadId),
   });
-  return new Set(rows.map((row) => row.message_id));
+  return new Set(rows.filter((row) => row.is_new).map((row) => row.message_id));
 }
 
 const TIE = statement(
   'tie-message-ids',
-  tieMessageIds(`
+  tieNodes(`
     select * from unnest($accountIds::text[], $messageIds::text[], $threadIds::uuid[])
       as n (account_id, message_id, thread_id)`),
-);
+).narrow<{ is_new: boolean }>();
 
-/** The threads of the known ones among the Message-IDs. */
-export async function ownersOf(
+/**
+ * As a query: the meeting points `m` that wait for the Message-ID `n.message_id`. (The row of the Message-ID may be a stand-in.)
+ */
+export const isWaitingFor = (m: string, n: string): string =>
+  `${m}.waits_for = any (array[${n}.message_id, ${standsFor(n)}])`;
+
+/**
+ * As an expression: the thread to which a Message-ID leads the email `e`: its own, or that of a point where the email meets others.
+ *
+ * @param first of several points: one in the email's thread, or one elsewhere
+ */
+export const threadOfLink = (e: string, messageId: string, first: 'there' | 'elsewhere'): string => `
+  coalesce((
+    select m.thread_id from (select ${messageId} as message_id) n
+    join thread_message_ids m on m.account_id = ${e}.account_id and m.thread_id is not null and ${isKnownAs('m', 'n')}
+  ), (
+    select m.thread_id from (select ${messageId} || ' ' || k as message_id from unnest(${e}.meeting_keys) k) n
+    join thread_message_ids m on m.account_id = ${e}.account_id and m.thread_id is not null and ${isKnownAs('m', 'n')}
+    order by (m.thread_id = ${e}.thread_id) ${first === 'there' ? 'desc' : 'asc'}, m.thread_id limit 1
+  ))`;
+
+/** The threads of the Message-IDs and meeting points that have one, and those of the points that wait for Message-IDs. */
+export interface KnownThreads {
+  readonly owners: ReadonlyMap<string, string>;
+  /** Point → thread. */
+  readonly waiting: ReadonlyMap<string, string>;
+}
+
+/** @param borne Message-IDs that an email makes known */
+export async function readThreads(
   executor: Executor,
   accountId: string,
-  messageIds: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
-  const rows = await run(executor, OWNERS, { accountId, messageIds });
-  return new Map(rows.map((row) => [row.message_id, row.thread_id]));
+  names: readonly string[],
+  borne: readonly string[],
+): Promise<KnownThreads> {
+  const rows = await run(executor, OWNERS, { accountId, names, borne });
+  const of = (wanted: boolean) =>
+    new Map(rows.filter((row) => row.is_waiting === wanted).map((row) => [row.message_id, row.thread_id]));
+  return { owners: of(false), waiting: of(true) };
 }
 
 const OWNERS = statement(
   'owners-of-message-ids',
-  `select n.message_id, m.thread_id
-  from unnest($messageIds::text[]) n (message_id)
-  join thread_message_ids m on m.account_id = $accountId and ${isKnownAs('m', 'n')}`,
-).narrow<{ message_id: string }>();
+  `select n.message_id, m.thread_id, false as is_waiting
+  from unnest($names::text[]) n (message_id)
+  join thread_message_ids m on m.account_id = $accountId and m.thread_id is not null and ${isKnownAs('m', 'n')}
+  union all
+  select m.message_id, m.thread_id, true
+  from unnest($borne::text[]) n (message_id)
+  join thread_message_ids m on m.account_id = $accountId and ${isWaitingFor('m', 'n')}`,
+).narrow<{ message_id: string; thread_id: string; is_waiting: boolean }>();
 
 /** Moves Message-IDs. Those that had no thread get one, unless another email claims them at this moment. For holders of `lockLinks`. */
 export async function moveMessageIds(
@@ -131,11 +192,13 @@ const HAND_OVER = statement(
  */
 export async function hideMessageIds(
   executor: Executor,
+  accountId: string,
   threadId: string,
   clusterIds: readonly string[],
   deletedIds: readonly string[],
 ): Promise<readonly string[]> {
   const rows = await run(executor, HIDE, { threadId, clusterIds, deletedIds });
+  await run(executor, HIDE_WAITED, { accountId, deletedIds });
   return rows.map((row) => row.message_id);
 }
 
@@ -144,26 +207,86 @@ const IDS_OF = `
     array[e.message_id::text, e.relay_message_id::text, e.bounced_message_id::text, e.placement_message_id::text]
       || e.in_reply_to || e.reference_ids`;
 
+/** As a query: the Message-IDs that the emails `e` bear and name, and the points where they may meet others. */
+const NAMES_OF = `
+    select i.message_id from unnest(${IDS_OF}) i (message_id)
+    union all
+    select i.message_id || ' ' || k from unnest(${IDS_OF}) i (message_id), unnest(e.meeting_keys) k`;
+
 const HIDE = statement(
   'hide-message-ids',
   `with named as (
-    select distinct n.message_id from emails e cross join lateral unnest(${IDS_OF}) n (message_id)
+    select distinct n.message_id from emails e cross join lateral (${NAMES_OF}) n
     where e.thread_id = any ($clusterIds::uuid[]) and e.id <> all ($deletedIds::uuid[]) and n.message_id is not null
   ), hidden as (
     delete from thread_message_ids m
     where m.thread_id = $threadId and m.message_id not like '%@deleted.invalid'
       and m.message_id in (
-        select n.message_id from emails e cross join lateral unnest(${IDS_OF}) n (message_id)
+        select n.message_id from emails e cross join lateral (${NAMES_OF}) n
         where e.id = any ($deletedIds::uuid[])
       )
       and m.message_id not in (select message_id from named)
-    returning account_id, message_id
+    returning account_id, message_id, waits_for
   ), standing as (
-    insert into thread_message_ids (account_id, message_id, thread_id)
-    select account_id, deleted_message_id(message_id), $threadId from hidden order by 1, 2
+    insert into thread_message_ids (account_id, message_id, thread_id, waits_for)
+    select account_id, deleted_message_id(message_id), $threadId, waits_for from hidden order by 1, 2
     on conflict do nothing
   )
   select message_id from hidden`,
+);
+
+/**
+ * Deletes the meeting points to which only these emails are tied, of all in some threads: the emails are about to be merged into another one,
+ * which is not tied to all of them. What an operator or a deletion has labelled stays.
+ */
+export async function forgetPointsOf(
+  executor: Executor,
+  accountId: string,
+  emailIds: readonly string[],
+  threadIds: readonly string[],
+): Promise<void> {
+  await run(executor, FORGET_POINTS, { accountId, emailIds, threadIds });
+}
+
+const FORGET_POINTS = statement(
+  'forget-points-of-emails',
+  `delete from thread_message_ids m
+  where m.account_id = $accountId and m.thread_id = any ($threadIds::uuid[]) and m.waits_for is not null
+    and m.message_id in (
+      select n.message_id from emails e cross join lateral (${NAMES_OF}) n where e.id = any ($emailIds::uuid[])
+      except
+      select n.message_id from emails e cross join lateral (${NAMES_OF}) n
+      where e.thread_id = any ($threadIds::uuid[]) and e.id <> all ($emailIds::uuid[])
+    )
+    and not exists (
+      select from message_id_labels l where l.account_id = m.account_id and l.message_id = m.message_id
+    )`,
+);
+
+/** Hides Message-IDs for which no other email waits. */
+const HIDE_WAITED = statement(
+  'hide-waited-message-ids',
+  `with gone as materialized (
+    select distinct i.message_id from emails e, unnest(${IDS_OF}) i (message_id)
+    where e.id = any ($deletedIds::uuid[]) and e.account_id = $accountId and i.message_id is not null
+      and (
+        select m.thread_id from thread_message_ids m where m.account_id = $accountId and m.message_id = i.message_id
+      ) is null
+      and (
+        select m.thread_id from thread_message_ids m
+        where m.account_id = $accountId and m.waits_for = i.message_id and m.message_id not like '%@deleted.invalid'
+        limit 1
+      ) is null
+  ), points as (
+    update thread_message_ids m set waits_for = deleted_message_id(g.message_id)
+    from gone g where m.account_id = $accountId and m.waits_for = g.message_id
+  ), hidden as (
+    delete from thread_message_ids m using gone g where m.account_id = $accountId and m.message_id = g.message_id
+    returning m.account_id, m.message_id
+  )
+  insert into thread_message_ids (account_id, message_id)
+  select account_id, deleted_message_id(message_id) from hidden order by 1, 2
+  on conflict do nothing`,
 );
 
 /**
@@ -189,16 +312,40 @@ export async function readBonds(executor: Executor, emailIds: readonly string[])
 const READ_BONDS = statement(
   'bonds-of-emails',
   `select e.account_id, e.thread_id, array(
-      select distinct n.message_id from unnest(${IDS_OF}
-        || array(select a.message_id::text from emails a where a.anchor_id = e.id or a.id = e.anchor_id)) n (message_id)
+      select distinct n.message_id from (
+        ${NAMES_OF}
+        union all
+        select unnest(a.message_id::text || array(select a.message_id || ' ' || k from unnest(a.meeting_keys) k))
+        from emails a where a.anchor_id = e.id or a.id = e.anchor_id
+      ) n
       where n.message_id is not null
     ) as message_ids
   from emails e where e.id = any ($emailIds::uuid[])`,
 ).narrow<{ message_ids: string[] }>();
 
-/** Deletes the Message-IDs of a thread that nothing refers to any more. */
+/** Deletes the Message-IDs and meeting points of a thread that nothing refers to any more. */
 export async function forgetMessageIds(executor: Executor, threadId: string): Promise<void> {
-  await run(executor, FORGET, { threadId });
+  const points = await run(executor, FORGET, { threadId });
+  const waitedFor = points.filter(({ waits_for }) => waits_for !== null);
+  if (waitedFor.length === 0) return;
+  await run(executor, FORGET_WAITED, {
+    accountIds: waitedFor.map(({ account_id }) => account_id),
+    messageIds: waitedFor.map(({ waits_for }) => waits_for),
+  });
 }
 
-const FORGET = statement('forget-message-ids', 'delete from thread_message_ids where thread_id = $threadId');
+const FORGET = statement(
+  'forget-message-ids',
+  'delete from thread_message_ids where thread_id = $threadId returning account_id, waits_for',
+);
+
+const FORGET_WAITED = statement(
+  'forget-waited-message-ids',
+  `delete from thread_message_ids m
+  using (select distinct * from unnest($accountIds::text[], $messageIds::text[]) n (account_id, message_id)) n
+  where m.account_id = n.account_id and m.message_id = n.message_id and m.thread_id is null
+    and (
+      select p.thread_id from thread_message_ids p
+      where p.account_id = n.account_id and p.waits_for = n.message_id limit 1
+    ) is null`,
+);

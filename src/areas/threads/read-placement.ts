@@ -1,13 +1,15 @@
 /** `PlacementStore` on PostgreSQL: several reads of one snapshot. Made for occasional questions of people. */
 import type { Pool } from 'pg';
 import type { PlacedEmail, PlacementDecision, PlacementFact, PlacementStore } from './placement-facts.ts';
+import type { MessageId } from '../../core/message/message-id.ts';
 import { chainBetween, type Tie } from '../../core/thread/link-chain.ts';
+import { idOfPoint } from '../../core/thread/meeting-points.ts';
 import { resolveEmails } from '../emails/email-aliases.ts';
 import { inTransaction } from '../../platform/db/transaction.ts';
 import { toMessageId } from '../emails/message-id-column.ts';
-import { isKnownAs } from './message-ids.ts';
+import { threadOfLink } from './message-ids.ts';
 import { refusedOf } from './refused-merge-store.ts';
-import { namesOf, readThreadGraph, type ThreadGraph } from './thread-graph.ts';
+import { namesOf, readThreadGraph, type StoredEmail, type ThreadGraph } from './thread-graph.ts';
 import { run, statement, type Executor, type RowOf } from '../../platform/db/statement.ts';
 
 /** Emails of a thread among which a chain is looked for: some tens of milliseconds. */
@@ -51,13 +53,19 @@ function chainOf(graph: ThreadGraph, emailId: string): readonly Tie[] | null {
   const { written } = namesOf(graph);
   // Labels that also occur in other threads tie nothing here. The email beside which a send was put is stored if its sender named the
   // thread; for other sends, the email that they answer shows it.
+  const nodesOf = (email: StoredEmail, messageId: string) => graph.nodesOf(messageId, email).map(written);
   const emails = graph.emails.map((email) => ({
     ...email,
     messageIds: email.messageIds.map(written),
+    namedLinks: email.namedLinks.flatMap(({ rule, messageId }) =>
+      nodesOf(email, messageId).map((name) => ({ rule, messageId: name as MessageId })),
+    ),
     anchorId: email.rule === 'thread_id' ? email.anchorId : null,
   }));
   const labels = new Map([...graph.messageIds].map(([id, label]) => [written(id), label]));
-  return first === undefined ? null : chainBetween(emails, labels, emailId, first.id);
+  const chain = first === undefined ? null : chainBetween(emails, labels, emailId, first.id);
+  const idOf = ({ messageId }: Tie) => (messageId === null ? null : idOfPoint(messageId));
+  return chain === null ? null : chain.map((tie) => ({ ...tie, messageId: idOf(tie) }));
 }
 
 const toPlaced = (row: RowOf<typeof READ_BEARERS>): PlacedEmail => ({
@@ -81,8 +89,9 @@ async function readFirstNamer(
   graph: ThreadGraph,
   messageId: string,
 ): Promise<PlacedEmail | null> {
-  const known = namesOf(graph).known(messageId);
-  const namer = graph.emails.find(({ links }) => links.includes(known));
+  const namer = graph.emails.find(({ namedLinks }) =>
+    namedLinks.some((link) => link.messageId === messageId),
+  );
   if (namer === undefined) return null;
   const rows = await run(trx, READ_NAMER, { id: namer.id });
   return rows[0] === undefined ? null : toPlaced(rows[0]);
@@ -113,10 +122,7 @@ async function readDecisions(
 const READ_PLACEMENT = statement(
   'read-placement',
   `select e.message_id, e.account_id, e.thread_id, e.placement_rule as rule, e.placement_message_id as matched,
-      (
-        select m.thread_id from (select e.placement_message_id as message_id) n
-        join thread_message_ids m on m.account_id = e.account_id and ${isKnownAs('m', 'n')}
-      ) as matched_thread,
+      ${threadOfLink('e', 'e.placement_message_id', 'there')} as matched_thread,
       (select count(*) from emails t where t.thread_id = e.thread_id) as email_count
     from emails e where e.id = $emailId`,
 ).narrow<{ email_count: string }>();

@@ -1,7 +1,8 @@
 /** `RefusedMergeStore` on PostgreSQL. Threads that were joined since, in whatever way, no longer count as refused. */
 import { accountIdsOf, type AccountFilter } from '../../platform/base/account-filter.ts';
-import { isKnownAs } from './message-ids.ts';
+import { threadOfLink } from './message-ids.ts';
 import { namedLinksOf } from './thread-graph.ts';
+import { threadById } from '../emails/thread-rows.ts';
 import { run, statements, type Executor, type RowOf } from '../../platform/db/statement.ts';
 import type { LinkRule } from '../../core/thread/place-inbound.ts';
 import type { Place } from '../../platform/base/paging.ts';
@@ -61,19 +62,18 @@ const LIST_REFUSED = statements(
   'list-refused',
   { ofEmail: [false, true], ofAccounts: [false, true], isNext: [false, true] },
   ({ ofEmail, ofAccounts, isNext }) => `
-    select r.id, e.account_id, r.email_id, e.thread_id, t.customer_id, m.thread_id as other_thread_id,
+    select r.id, e.account_id, r.email_id, e.thread_id, t.customer_id, o.id as other_thread_id,
       o.customer_id as other_customer_id, r.message_id, r.refused_at, e.in_reply_to, e.reference_ids,
       e.bounced_message_id, e.placement_rule, e.placement_message_id, e.ignored_ids
     from refused_links r
     join emails e on e.id = r.email_id
     join email_threads t on t.id = e.thread_id
-    join thread_message_ids m on m.account_id = e.account_id and ${isKnownAs('m', 'r')}
-    join email_threads o on o.id = m.thread_id
-    where m.thread_id <> e.thread_id
+    join lateral ${threadById(threadOfLink('e', 'r.message_id', 'elsewhere'))} o on true
+    where o.id <> e.thread_id
       ${ofEmail ? 'and r.email_id = $emailId' : ''} ${ofAccounts ? 'and e.account_id = any ($accountIds::text[])' : ''}
       ${isNext ? 'and (r.refused_at, r.id) < ($afterDate::timestamptz, $afterId::uuid)' : ''}
     order by r.refused_at desc, r.id desc limit $limit`,
-);
+).narrow<{ other_thread_id: string }>();
 
 function toRefusedMerge(row: RowOf<ReturnType<typeof LIST_REFUSED.of>>): RefusedMerge {
   const link = namedLinksOf(row).find(({ messageId }) => messageId === row.message_id);

@@ -67,6 +67,7 @@ async function* readMessageIds(trx: Executor): ReturnType<ThreadSnapshot['messag
       accountId: row.account_id,
       messageId: row.message_id,
       threadId: row.thread_id,
+      waitsFor: row.waits_for,
     }));
     after = last;
   }
@@ -82,8 +83,17 @@ async function* readEmails(trx: Executor): AsyncGenerator<readonly ScannedEmail[
       accountId: row.account_id,
       threadId: row.thread_id,
       messageIds: row.relay_message_id === null ? [row.message_id] : [row.message_id, row.relay_message_id],
+      meetingKeys: row.meeting_keys,
+      isSend: row.is_send,
       links: namedLinksOf(row).map(({ messageId }) => messageId),
-      anchorMessageId: row.anchor_message_id,
+      anchor:
+        row.anchor_message_id === null
+          ? null
+          : {
+              messageIds: [row.anchor_message_id],
+              meetingKeys: row.anchor_keys ?? [],
+              isSend: row.is_anchor_send,
+            },
     }));
     after = last.id;
   }
@@ -138,16 +148,17 @@ const ACCOUNT_OF = statement(
 
 const READ_MESSAGE_IDS = statement(
   'rethread-message-ids',
-  `select account_id, message_id, thread_id from thread_message_ids
-      where (account_id, message_id) > ($afterAccount, $afterMessageId)
+  `select account_id, message_id, thread_id, waits_for from thread_message_ids
+      where thread_id is not null and (account_id, message_id) > ($afterAccount, $afterMessageId)
       order by account_id, message_id limit ${PAGE}`,
-);
+).narrow<{ thread_id: string }>();
 
 const READ_EMAILS = statement(
   'rethread-emails',
   `select e.id, e.account_id, e.thread_id, e.message_id, e.relay_message_id, e.in_reply_to, e.reference_ids,
-        e.bounced_message_id, e.placement_rule, e.placement_message_id, e.ignored_ids,
-        a.message_id as anchor_message_id
+        e.bounced_message_id, e.placement_rule, e.placement_message_id, e.ignored_ids, e.meeting_keys,
+        e.identity_key is null as is_send, a.message_id as anchor_message_id, a.meeting_keys as anchor_keys,
+        a.identity_key is null as is_anchor_send
       from emails e left join emails a on a.id = e.anchor_id
       where e.id > $after order by e.id limit ${PAGE}`,
-);
+).narrow<{ is_send: boolean; is_anchor_send: boolean }>();

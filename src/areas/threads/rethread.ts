@@ -28,7 +28,14 @@ export interface ThreadChanges {
 /** The database at one moment. Pages have at most some thousand entries. */
 export interface ThreadSnapshot {
   messageIds(): AsyncIterable<
-    readonly { readonly accountId: string; readonly messageId: string; readonly threadId: string }[]
+    readonly {
+      readonly accountId: string;
+      /** Or a meeting point. */
+      readonly messageId: string;
+      readonly threadId: string;
+      /** Of a meeting point: its Message-ID. */
+      readonly waitsFor: string | null;
+    }[]
   >;
   /** In the order of their identifiers. */
   emails(): AsyncIterable<readonly ScannedEmail[]>;
@@ -100,7 +107,8 @@ async function scan(
   const scan = new ThreadScan();
   for await (const page of snapshot.messageIds()) {
     if (signal.aborted) return [];
-    for (const { accountId, messageId, threadId } of page) scan.addMessageId(accountId, messageId, threadId);
+    for (const { accountId, messageId, threadId, waitsFor } of page)
+      scan.addMessageId(accountId, messageId, threadId, waitsFor);
   }
   for await (const page of snapshot.emails()) {
     if (signal.aborted) return [];

@@ -117,16 +117,6 @@ declare module '../../platform/db/statement.ts' {
         decided_at: Date;
       };
     };
-    'deleted-ids-of-graph': {
-      values: {
-        messageIds: readonly (string | null)[] | null;
-        accountId: string | null;
-      };
-      row: {
-        message_id: string | null;
-        standing: string;
-      };
-    };
     'emails-of-decision': {
       values: {
         ids: readonly (string | null)[] | null;
@@ -155,6 +145,8 @@ declare module '../../platform/db/statement.ts' {
         anchor_id: string | null;
         party_id: string | null;
         date: Date;
+        meeting_keys: string[];
+        is_send: boolean | null;
         label: string | null;
       };
     };
@@ -271,11 +263,29 @@ declare module '../../platform/db/statement.ts' {
       values: {
         threadId: string | null;
       };
+      row: {
+        account_id: string;
+        waits_for: string | null;
+      };
+    };
+    'forget-points-of-emails': {
+      values: {
+        accountId: string | null;
+        threadIds: readonly (string | null)[] | null;
+        emailIds: readonly (string | null)[] | null;
+      };
       row: object;
     };
     'forget-thread-decisions': {
       values: {
         threadId: string | null;
+      };
+      row: object;
+    };
+    'forget-waited-message-ids': {
+      values: {
+        accountIds: readonly (string | null)[] | null;
+        messageIds: readonly (string | null)[] | null;
       };
       row: object;
     };
@@ -309,6 +319,13 @@ declare module '../../platform/db/statement.ts' {
       row: {
         message_id: string;
       };
+    };
+    'hide-waited-message-ids': {
+      values: {
+        deletedIds: readonly (string | null)[] | null;
+        accountId: string | null;
+      };
+      row: object;
     };
     'hold-target-of-alias': {
       values: {
@@ -637,7 +654,8 @@ declare module '../../platform/db/statement.ts' {
       };
       row: {
         message_id: string;
-        thread_id: string;
+        thread_id: string | null;
+        waits_for: string | null;
         label: string | null;
       };
     };
@@ -663,14 +681,26 @@ declare module '../../platform/db/statement.ts' {
       };
       row: object;
     };
-    'owners-of-message-ids': {
+    'names-of-graph': {
       values: {
         messageIds: readonly (string | null)[] | null;
         accountId: string | null;
       };
       row: {
         message_id: string | null;
-        thread_id: string;
+        stored: string;
+      };
+    };
+    'owners-of-message-ids': {
+      values: {
+        names: readonly (string | null)[] | null;
+        accountId: string | null;
+        borne: readonly (string | null)[] | null;
+      };
+      row: {
+        message_id: string | null;
+        thread_id: string | null;
+        is_waiting: boolean | null;
       };
     };
     'parties-of-threads': {
@@ -837,7 +867,11 @@ declare module '../../platform/db/statement.ts' {
         placement_rule: 'thread_id' | 'in_reply_to' | 'references' | 'message_id' | 'bounce' | 'subject' | 'decision' | 'new';
         placement_message_id: string | null;
         ignored_ids: string[];
+        meeting_keys: string[];
+        is_send: boolean | null;
         anchor_message_id: string | null;
+        anchor_keys: string[] | null;
+        is_anchor_send: boolean | null;
       };
     };
     'rethread-message-ids': {
@@ -848,7 +882,8 @@ declare module '../../platform/db/statement.ts' {
       row: {
         account_id: string;
         message_id: string;
-        thread_id: string;
+        thread_id: string | null;
+        waits_for: string | null;
       };
     };
     'separate-labels': {
@@ -971,7 +1006,7 @@ declare module '../../platform/db/statement.ts' {
       row: {
         account_id: string;
         message_id: string;
-        thread_id: string;
+        is_new: boolean | null;
       };
     };
     'tied-message-ids': {
@@ -984,7 +1019,7 @@ declare module '../../platform/db/statement.ts' {
       row: {
         bond: number | null;
         account_id: string;
-        thread_id: string;
+        thread_id: string | null;
         message_id: string;
         label: string | null;
         is_apart: boolean | null;

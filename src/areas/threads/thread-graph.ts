@@ -3,25 +3,41 @@ import { linksOf, type InboundLink, type NamedIds } from '../../core/thread/plac
 import type { LinkedEmail, LinkGraph } from '../../core/thread/linked-email.ts';
 import type { Placement } from '../emails/email-ports.ts';
 import { toMessageId } from '../emails/message-id-column.ts';
+import { madeKnownBy, nodesOf, pointOf } from '../../core/thread/meeting-points.ts';
 import { isKnownAs } from './message-ids.ts';
 import { run, statement, type Executor, type RowOf } from '../../platform/db/statement.ts';
 
-/** An email that is about to be recorded. */
-export type Newcomer = Pick<LinkedEmail, 'id' | 'messageIds' | 'links' | 'date' | 'anchorId' | 'partyId'>;
+/** An email that is about to be recorded, with the Message-IDs that it bears and names. */
+export interface Newcomer extends Pick<
+  LinkedEmail,
+  'id' | 'messageIds' | 'links' | 'date' | 'anchorId' | 'partyId'
+> {
+  /** See meetingKeysOf. */
+  readonly meetingKeys: readonly string[];
+  /** True if it was composed here: its Message-IDs are known, whatever they look like. */
+  readonly isSend: boolean;
+}
 
+/** `messageIds` and `links` are what they tie the email to: known Message-IDs, as they are stored, and meeting points. */
 export interface StoredEmail extends LinkedEmail {
+  /** See meetingKeysOf. */
+  readonly meetingKeys: readonly string[];
   readonly threadId: string;
   readonly rule: Placement['rule'];
-  /** The links of `links`, with the rule of each. */
+  /** The Message-IDs that it names, with the rule of each. */
   readonly namedLinks: readonly InboundLink[];
 }
 
 export interface ThreadGraph extends LinkGraph {
   /** In the order in which they were recorded. */
   readonly emails: readonly StoredEmail[];
+  /** The email that is to be weighed with them. */
+  readonly newcomer: LinkedEmail | null;
+  /** What the Message-ID ties an email to. */
+  nodesOf(messageId: string, email: Pick<Newcomer, 'meetingKeys'>): readonly string[];
   /** The thread of each Message-ID; null: none, though an email bears or names it. */
   readonly owners: ReadonlyMap<string, string | null>;
-  /** Message-IDs of deleted emails that are still named → their stand-ins. `messageIds` and `links` of the emails contain the stand-ins. */
+  /** Message-IDs of deleted emails that are still named, and points where they met others → their stand-ins. */
   readonly standing: ReadonlyMap<string, string>;
 }
 
@@ -54,46 +70,76 @@ export async function readThreadGraph(
   const owners = new Map<string, string | null>(known.map((row) => [row.message_id, row.thread_id]));
   const messageIds = new Map(known.map((row) => [row.message_id, row.label]));
 
-  const stored = rows.map(toStoredEmail);
-  const named = [...stored, ...(newcomer === null ? [] : [newcomer])].flatMap(
-    ({ messageIds: own, links }) => [...own, ...links],
+  const linked = [...rows.map(toLinked), ...(newcomer === null ? [] : [newcomer])];
+  const waitedFor = known.flatMap(({ message_id: point, waits_for: messageId }) =>
+    messageId === null ? [] : [{ point, messageId }],
   );
-  const standing = await readStanding(trx, accountId, named);
-  const emails = stored.map((email) => ({
+  const names = await readNames(trx, accountId, [
+    ...linked.flatMap(namesOfLinked),
+    ...waitedFor.map(({ messageId }) => messageId),
+  ]);
+  for (const messageId of linked.flatMap(madeKnownBy))
+    if (!names.has(messageId)) names.set(messageId, messageId);
+  const nodes = (messageId: string, { meetingKeys }: Pick<Newcomer, 'meetingKeys'>) =>
+    nodesOf(messageId, meetingKeys, (one) => names.has(one)).map((name) => names.get(name) ?? name);
+  const tied = linked.map((email) => ({
     ...email,
-    messageIds: idsAs(email.messageIds, standing),
-    links: idsAs(email.links, standing),
+    messageIds: email.messageIds.flatMap((one) => nodes(one, email)),
+    links: email.links.flatMap((one) => nodes(one, email)),
   }));
+  const emails = rows.map((row, index) => ({ ...toStored(row), ...(tied[index] as (typeof tied)[number]) }));
+  const [last = null] = newcomer === null ? [] : tied.slice(-1);
   for (const { message_id, label } of await readUnowned(trx, accountId, emails, owners)) {
     owners.set(message_id, null);
     messageIds.set(message_id, label);
+  }
+  for (const name of [...(last?.messageIds ?? []), ...(last?.links ?? [])]) {
+    if (!messageIds.has(name)) messageIds.set(name, null);
   }
   const labels = new Set([...emails.map(({ label }) => label), ...messageIds.values()]);
   labels.delete(null);
   return {
     emails,
+    newcomer: last === null ? null : { ...last, label: null },
+    nodesOf: nodes,
     messageIds,
+    points: new Map(
+      waitedFor.flatMap(({ point, messageId }): [string, string][] => {
+        const found = names.get(messageId);
+        return found === undefined ? [] : [[point, found]];
+      }),
+    ),
     owners,
-    standing,
+    standing: new Map([...names].filter(([name, stored]) => name !== stored)),
     separations: await readSeparations(trx, [...labels] as string[]),
   };
 }
 
-function toStoredEmail(row: EmailRow): StoredEmail {
-  const namedLinks = namedLinksOf(row);
+function toLinked(row: EmailRow): Newcomer {
   return {
     id: row.id,
-    threadId: row.thread_id,
-    rule: row.placement_rule,
     messageIds: row.relay_message_id === null ? [row.message_id] : [row.message_id, row.relay_message_id],
+    links: namedLinksOf(row).map(({ messageId }) => messageId),
+    meetingKeys: row.meeting_keys,
+    isSend: row.is_send,
     anchorId: row.anchor_id,
     partyId: row.party_id,
-    namedLinks,
-    links: namedLinks.map(({ messageId }) => messageId),
     date: row.date,
+  };
+}
+
+function toStored(row: EmailRow): Pick<StoredEmail, 'threadId' | 'rule' | 'namedLinks' | 'label'> {
+  return {
+    threadId: row.thread_id,
+    rule: row.placement_rule,
+    namedLinks: namedLinksOf(row),
     label: row.label,
   };
 }
+
+/** What the email may be tied to, whether its Message-IDs are known or not. */
+const namesOfLinked = ({ messageIds, links, meetingKeys }: Newcomer): readonly string[] =>
+  [...messageIds, ...links].flatMap((id) => [id, ...meetingKeys.map((key) => pointOf(id, key))]);
 
 /** Links to the Message-IDs that the email ignores are left out: its sender put it into another thread. */
 export function namedLinksOf(row: NamedIdsRow): readonly InboundLink[] {
@@ -111,26 +157,22 @@ function namedIdsOf(row: NamedIdsRow): NamedIds {
   };
 }
 
-/** Message-IDs of deleted emails → their stand-ins; see hideMessageIds. */
-async function readStanding(
+/** Known Message-IDs, and meeting points → the names of their rows, which may be stand-ins; see hideMessageIds. */
+async function readNames(
   trx: Executor,
   accountId: string,
   named: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
+): Promise<Map<string, string>> {
   const messageIds = [...new Set(named)];
   if (messageIds.length === 0) return new Map();
-  const rows = await run(trx, READ_STANDING, { accountId, messageIds });
-  return new Map(rows.map((row) => [row.message_id, row.standing]));
+  const rows = await run(trx, READ_NAMES, { accountId, messageIds });
+  return new Map(rows.map((row) => [row.message_id, row.stored]));
 }
 
-/** The Message-IDs, with those of deleted emails replaced by their stand-ins. */
-export const idsAs = (ids: readonly string[], standing: ThreadGraph['standing']): readonly string[] =>
-  ids.map((id) => standing.get(id) ?? id);
-
-/** Maps a Message-ID to its stand-in (`known`), and a stand-in to the Message-ID that the email contains (`written`). */
-export function namesOf({ standing }: ThreadGraph): Record<'known' | 'written', (id: string) => string> {
+/** Maps a stand-in to what it stands for. */
+export function namesOf({ standing }: ThreadGraph): { written(name: string): string } {
   const names = new Map([...standing].map(([id, known]) => [known, id]));
-  return { known: (id) => standing.get(id) ?? id, written: (known) => names.get(known) ?? known };
+  return { written: (known) => names.get(known) ?? known };
 }
 
 /** Message-IDs that belong to no thread at all, which a complete record never leaves behind. */
@@ -160,25 +202,24 @@ const READ_EMAILS = statement(
   'emails-of-graph',
   `select e.id, e.thread_id, e.message_id, e.relay_message_id, e.in_reply_to, e.reference_ids,
       e.bounced_message_id, e.placement_rule, e.placement_message_id, e.ignored_ids, e.anchor_id, e.party_id, e.date,
-      l.label
+      e.meeting_keys, e.identity_key is null as is_send, l.label
     from emails e left join email_labels l on l.email_id = e.id
     where e.thread_id = any($ids::uuid[])
     order by e.id`,
-);
+).narrow<{ is_send: boolean }>();
 
 const READ_MESSAGE_IDS = statement(
   'message-ids-of-graph',
-  `select m.message_id, m.thread_id, l.label
+  `select m.message_id, m.thread_id, m.waits_for, l.label
     from thread_message_ids m left join message_id_labels l using (account_id, message_id)
     where m.thread_id = any($ids::uuid[])`,
 );
 
-const READ_STANDING = statement(
-  'deleted-ids-of-graph',
-  `select n.message_id, m.message_id as standing
+const READ_NAMES = statement(
+  'names-of-graph',
+  `select n.message_id, m.message_id as stored
     from unnest($messageIds::text[]) as n (message_id)
-    join thread_message_ids m on m.account_id = $accountId and ${isKnownAs('m', 'n')}
-    where m.message_id <> n.message_id`,
+    join thread_message_ids m on m.account_id = $accountId and m.thread_id is not null and ${isKnownAs('m', 'n')}`,
 ).narrow<{ message_id: string }>();
 
 const READ_UNOWNED = statement(

@@ -4,6 +4,7 @@ import {
   createMessageId,
   formatMessageId,
   isMadeUpMessageId,
+  isTelling,
   isWorthlessMessageId,
   normaliseMessageId,
   parseMessageId,
@@ -127,5 +128,29 @@ describe('an id that names no email', () => {
     'a@b@none',
   ])('is not %s', (id) => {
     expect(isWorthlessMessageId(id)).toBe(false);
+  });
+});
+
+describe('a telling Message-ID', () => {
+  it.each([
+    '1k2j3h4g.9f8e7d6c5b4a39281706f5e4d3c2b1a0@ours.example',
+    'CAKxyzAbCdEfGhIjKlMnOp+qrstu@mail.example',
+    '20260301120000.GA1234@host.example',
+    '4D5E6F70.1020304@host.example',
+    '2024567.jE0xQCEvom@host.example',
+    '1234567890',
+  ])('looks as if it was made for one email: %s', (id) => {
+    expect(isTelling(id)).toBe(true);
+  });
+
+  it.each([
+    'contact@shop.example',
+    'ticket-template@crm.example',
+    'order-confirmation-2024@crm.example',
+    'test@1234567890.shop.example',
+    'ticket-4711',
+    '',
+  ])('is not one that a person chose for all: %s', (id) => {
+    expect(isTelling(id)).toBe(false);
   });
 });

@@ -95,6 +95,18 @@ export function isUnguessable(id: MessageId): boolean {
   return local.length >= MIN_UNGUESSABLE_CHARS && /[a-z]/i.test(local);
 }
 
+/** Fewer are the year in a name, or the number of a form. */
+const MIN_TELLING_DIGITS = 6;
+
+/**
+ * True if the form of the id shows that it was made for one email, so that who names it has seen that email. False for what a person
+ * may have chosen for all emails of a program: `contact@shop.example`, `order-template-2024@crm.example`.
+ */
+export function isTelling(id: string): boolean {
+  const local = id.includes('@') ? id.slice(0, id.lastIndexOf('@')) : id;
+  return isUnguessable(id as MessageId) || local.replace(/\D/g, '').length >= MIN_TELLING_DIGITS;
+}
+
 /** `<local@domain>`, as headers and the HTTP interface write it. */
 export function formatMessageId(id: MessageId): string {
   return `<${id}>`;

@@ -72,7 +72,7 @@ const isBlindCopy = ({ to, cc }: Asked, own: Address): boolean =>
 const isSame = (a: Address, b: Address): boolean => addrSpec(a).toLowerCase() === addrSpec(b).toLowerCase();
 
 /** The account's address, and all of its domain, unless anyone can have an address there. */
-function isOwnFor(own: Address): (address: Address) => boolean {
+export function isOwnFor(own: Address): (address: Address) => boolean {
   const domain = own.domain.toLowerCase();
   const isCompany = !isPublicDomain(domain, false);
   return (address) => isSame(address, own) || (isCompany && address.domain.toLowerCase() === domain);

@@ -7,7 +7,7 @@
  * And a link never brings sends of different parties together: see docs/decisions/0016-refused-merges.md.
  *
  * Where either applies, the links are taken in order of their weight, and a link that would join separated threads or two
- * parties is skipped: first the Message-IDs that each email bears, then the email beside which its sender put it, then the
+ * parties is skipped: first the email beside which a caller put its send, then the Message-IDs that each email bears, then the
  * first link of every email to an existing one, then the second, and so on; links to Message-IDs that no email bears come
  * last. Among links of one rank those nearer to the beginning of a conversation come first. So a reply goes to the thread
  * of the email that it answers, and an email that names another one can't pull that away from the email that it answers.
@@ -29,6 +29,8 @@ export interface Groups {
   readonly messageIds: ReadonlyMap<string, number>;
   /** For each email and each other group the strongest refused link. */
   readonly refused: readonly RefusedLink[];
+  /** Something was refused, or is separated. */
+  readonly areKeptApart: boolean;
 }
 
 export function groupByLinks(graph: LinkGraph): Groups {
@@ -45,12 +47,13 @@ export function groupByLinks(graph: LinkGraph): Groups {
   const parties = new Set(emails.flatMap(({ partyId }) => partyId ?? []));
   const isContested = separations.length > 0 || parties.size > 1;
   if (isContested) ties.sort(compareTies);
-  // The sender's choice counts, whichever the customer.
-  for (const { a, b, isAnchor } of ties) if (isAnchor || !sets.areOfTwoParties(a, b)) sets.join(a, b);
+  for (const { a, b } of ties) if (!sets.areOfTwoParties(a, b)) sets.join(a, b);
   return {
     emails: emails.map((_, index) => sets.find(index)),
     messageIds: new Map([...numbers].map(([id, number]) => [id, sets.find(number)])),
     refused: isContested ? refusedOf(graph, ties, sets) : [],
+    areKeptApart:
+      separations.length > 0 || (isContested && ties.some(({ a, b }) => sets.areOfTwoParties(a, b))),
   };
 }
 

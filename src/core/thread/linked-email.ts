@@ -8,7 +8,7 @@ export interface LinkedEmail {
   readonly anchorId: string | null;
   /** The customer to which its send or a decision assigned it; null for an email that names no customer. */
   readonly partyId: string | null;
-  /** The Message-IDs that tie it to others, the strongest first. */
+  /** The Message-IDs and meeting points (meeting-points.ts) that tie it to others, the strongest first. */
   readonly links: readonly string[];
   readonly date: Date;
   /** The label of a decision about this email; null when there was none. */
@@ -17,8 +17,10 @@ export interface LinkedEmail {
 
 export interface LinkGraph {
   readonly emails: readonly LinkedEmail[];
-  /** Every Message-ID that the emails bear or name, and any others, with their labels. */
+  /** Every Message-ID and meeting point to which the emails are tied, and any others, with their labels. */
   readonly messageIds: ReadonlyMap<string, string | null>;
+  /** Meeting points of Message-IDs that an email has, or had, by now → those Message-IDs. Absent: none. */
+  readonly points?: ReadonlyMap<string, string>;
   /** Pairs of labels that never come together. */
   readonly separations: readonly (readonly [string, string])[];
 }

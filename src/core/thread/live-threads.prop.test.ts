@@ -8,16 +8,19 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { ModelDecision } from '../../../test/helpers/thread-model-decisions.ts';
 import { createThreadModel, type ModelStep, type ThreadModel } from '../../../test/helpers/thread-model.ts';
+import { idOfPoint } from './meeting-points.ts';
 import { SEED, runs } from '../../../test/helpers/runs.ts';
 
 const RUNS = runs(1000);
 const TIMEOUT_MS = 60_000 + RUNS * 100;
 
 /** Message-IDs; few, so that they meet. Sends have the last ones. */
-const NAMES = Array.from({ length: 10 }, (_, index) => `m${index}`);
+const NAMES = Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? `m${index}` : `m${index}.1234567`));
 const RECEIVED = NAMES.slice(0, 7);
 const SENT = NAMES.slice(7);
 
+/** Of counterparties, and of two people; few, so that they meet. */
+const keys = fc.uniqueArray(fc.constantFrom('k0', 'k1', 'k2'), { minLength: 1, maxLength: 2 });
 const date = fc.nat(2).map((day) => new Date(day));
 const links = fc.uniqueArray(fc.constantFrom(...NAMES), { maxLength: 4 });
 const customer = fc.option(fc.constantFrom('A', 'B', 'C'), { nil: null, freq: 4 });
@@ -28,6 +31,7 @@ const received = fc.record({
   kind: fc.constant('receive' as const),
   own: fc.uniqueArray(fc.constantFrom(...RECEIVED), { minLength: 1, maxLength: 2 }),
   links,
+  keys,
   date,
 });
 const step = fc.oneof(
@@ -38,6 +42,7 @@ const step = fc.oneof(
       kind: fc.constant('send' as const),
       own: fc.constantFrom(...SENT),
       links,
+      keys: keys.map((all) => all.slice(0, 1)),
       thread: fc.option(nth, { nil: null, freq: 2 }),
       answered: fc.option(fc.constantFrom(...NAMES), { nil: null }),
       customer,
@@ -98,6 +103,33 @@ function requireSplit(
   ]);
 }
 
+/** Thread → the customers that sends named for it. */
+function partiesOf(model: ThreadModel): ReadonlyMap<string, ReadonlySet<string>> {
+  const parties = new Map<string, Set<string>>();
+  for (const { id, partyId } of model.emails) {
+    const thread = model.places.get(id) ?? '';
+    const known = parties.get(thread) ?? new Set();
+    parties.set(thread, partyId === null ? known : known.add(partyId));
+  }
+  return parties;
+}
+
+function requireOneParty(model: ThreadModel): void {
+  for (const parties of partiesOf(model).values()) expect(parties.size).toBeLessThanOrEqual(1);
+}
+
+/** Without a decision, a send stays beside the email that its caller chose, unless that turned out to be another customer's. */
+function requireAnchors(model: ThreadModel): void {
+  const parties = partiesOf(model);
+  for (const { id, anchorId, label } of model.emails) {
+    const anchor = model.emails.find((email) => email.id === anchorId);
+    if (anchor === undefined || label !== null || anchor.label !== null) continue;
+    const [own = '', chosen = ''] = [model.places.get(id), model.places.get(anchor.id)];
+    if (own === chosen) continue;
+    expect([parties.get(own)?.size, parties.get(chosen)?.size]).toEqual([1, 1]);
+  }
+}
+
 it(
   'placed one after the other, emails make the threads that all of them make together',
   () => {
@@ -108,6 +140,8 @@ it(
           const before = new Map(model.places);
           take(model, one);
           expect(model.stored()).toEqual(model.expected());
+          requireOneParty(model);
+          requireAnchors(model);
           if (one.kind === 'split') requireSplit(model, one, before);
         }
       }),
@@ -150,12 +184,22 @@ function namedByMail(model: ThreadModel, known: number, mails: readonly object[]
   const names = new Map(
     model.emails.slice(known).map(({ id }, index) => [id, JSON.stringify(mails[index])] as const),
   );
-  const named = (text: string) =>
+  // Points of known Message-IDs are left from when they were not.
+  const all = new Set(model.names());
+  const isLeft = (name: string) => idOfPoint(name) !== name && all.has(idOfPoint(name));
+  const named = (separator: string) => (text: string) =>
     text
-      .split(' ')
+      .split(separator)
+      .filter((word) => !isLeft(word))
       .map((word) => names.get(word) ?? word)
       .sort()
-      .join(' ');
+      .join(separator);
   const { threads, refused } = model.stored();
-  return { threads: threads.map(named).sort(), refused: refused.map(named).sort() };
+  return {
+    threads: threads
+      .map(named(' | '))
+      .filter((text) => text !== '')
+      .sort(),
+    refused: refused.map(named(' ')).sort(),
+  };
 }

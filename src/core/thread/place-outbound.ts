@@ -15,6 +15,8 @@ export interface PlacementQuery {
   readonly threadId: string | null;
   /** As the caller writes it. */
   readonly inReplyTo: MessageId | null;
+  /** Of the email, see meetingKeyOfSend; absent: it meets no mail that names the same unknown email. */
+  readonly meetingKey?: string;
   /** Which of several emails with that Message-ID is meant; null: the oldest. */
   readonly answeredEmailId?: string | null;
 }
@@ -35,7 +37,7 @@ export interface PlacementFacts {
   readonly thread: { readonly id: string; readonly accountId: string } | null;
   /** Its newest email; null when it has none. */
   readonly newest: Parent | null;
-  /** The thread that holds the Message-ID `inReplyTo`, seen or merely referenced; null when it is unknown. */
+  /** The thread of the Message-ID `inReplyTo`, of the email that has it, or of mail with the same recipient that names it; null when it is unknown. */
   readonly inReplyToThreadId: string | null;
   /** The Message-ID of the email `inReplyTo` as its header writes it; null when that email was never seen. */
   readonly inReplyToWritten: MessageId | null;

@@ -6,6 +6,7 @@ import { ownerKey, placeTogether, type Arrival } from './place-together.ts';
 function arrival(own: string, answered?: string, accountId = 'a'): Arrival {
   return {
     accountId,
+    meetingKeys: ['with-ada'],
     newThreadId: `new-${own}`,
     links: [
       ...(answered === undefined ? [] : [{ rule: 'in_reply_to', messageId: answered as MessageId } as const]),
@@ -21,8 +22,9 @@ const place = (
   arrivals: readonly Arrival[],
   known: ReadonlyMap<string, string> = new Map(),
   keptApart: ReadonlySet<string> = new Set(),
+  waiting: ReadonlyMap<string, readonly string[]> = new Map(),
 ) =>
-  placeTogether(arrivals, known, keptApart).map((placed) =>
+  placeTogether(arrivals, { owners: known, waiting }, keptApart).map((placed) =>
     placed === null ? null : [placed.threadId, placed.placement.rule, placed.placement.matchedMessageId],
   );
 

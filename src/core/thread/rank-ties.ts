@@ -4,13 +4,12 @@
  */
 import type { LinkedEmail, LinkGraph } from './linked-email.ts';
 
-/** A tie between two nodes of the graph, by number; the first is an email. */
+/** A tie between two nodes of the graph, by number; the first is an email, unless it ties a meeting point to its Message-ID. */
 export interface RankedTie {
   readonly a: number;
   readonly b: number;
-  /** The Message-ID that ties them; null for an anchor. */
+  /** The Message-ID or meeting point that ties them; null for an anchor, and between these two. */
   readonly messageId: string | null;
-  readonly isAnchor: boolean;
   /** Lower ones count first. */
   readonly rank: number;
   /** Distance of its email from the beginning of a conversation, counted along the first link of each email. */
@@ -19,14 +18,17 @@ export interface RankedTie {
   readonly key: string;
 }
 
+/** The thread that the caller of a send chose counts, wherever others have put its Message-ID. */
+const ANCHOR_RANK = -4;
 /** An email and its Message-ID are one, whatever it answers; so are a send and the Message-ID from its relay. */
 const OWN_RANK = -3;
 const OTHER_OWN_RANK = -2;
-const ANCHOR_RANK = -1;
 /** After all links to existing emails: any number of strangers may name a Message-ID that no email has. */
 const UNBORNE_RANK = 10_000;
 /** After all others: the thread of a labelled email is known without its links. */
 const LABELLED_RANK = 1_000_000;
+/** Who met there names the Message-ID itself. Only a label is left to be tied: that of what an operator or a deletion kept together. */
+const POINT_RANK = 2_000_000;
 /** Deeper than any conversation. */
 const CIRCLE = Number.MAX_SAFE_INTEGER;
 
@@ -47,8 +49,7 @@ export function rankTies(graph: LinkGraph, numbers: ReadonlyMap<string, number>)
         a: index,
         b,
         messageId: name,
-        isAnchor: rank === ANCHOR_RANK,
-        rank: rank + (isLabelled && rank > OTHER_OWN_RANK ? LABELLED_RANK : 0),
+        rank: rank + (isLabelled && rank !== OWN_RANK && rank !== OTHER_OWN_RANK ? LABELLED_RANK : 0),
         depth: depths[index] ?? 0,
         date: email.date.getTime(),
         key: `${messageId} ${name ?? ''} ${email.id}`,
@@ -64,6 +65,11 @@ export function rankTies(graph: LinkGraph, numbers: ReadonlyMap<string, number>)
     const unborne = others.filter((link) => !borne.has(link));
     for (const [at, link] of there.entries()) add(numbers.get(link), at, link);
     for (const [at, link] of unborne.entries()) add(numbers.get(link), UNBORNE_RANK + at, link);
+  }
+  for (const [point, messageId] of graph.points ?? []) {
+    const [a, b] = [numbers.get(messageId), numbers.get(point)];
+    if (a === undefined || b === undefined) continue;
+    ties.push({ a, b, messageId: null, rank: POINT_RANK, depth: 0, date: 0, key: point });
   }
   return ties;
 }

@@ -7,18 +7,26 @@
  * Add all Message-IDs first, then all emails in the order of their identifiers, then clusters; then call `suspects`.
  */
 import { createHash } from 'node:crypto';
+import { madeKnownBy, nodesOf } from './meeting-points.ts';
 import { DisjointSets } from './disjoint-sets.ts';
 import { grown, KeyTable, type Key } from './key-table.ts';
 
-export interface ScannedEmail {
+export interface ScannedIds {
+  /** Its own Message-IDs. */
+  readonly messageIds: readonly string[];
+  /** See meetingKeysOf. */
+  readonly meetingKeys: readonly string[];
+  /** True if it was composed here. */
+  readonly isSend: boolean;
+}
+
+export interface ScannedEmail extends ScannedIds {
   readonly accountId: string;
   /** UUID, lower-case. */
   readonly threadId: string;
-  /** Its own Message-IDs. */
-  readonly messageIds: readonly string[];
   readonly links: readonly string[];
-  /** That of the email beside which its sender put it; null for none. */
-  readonly anchorMessageId: string | null;
+  /** The email beside which its sender put it; null for none. */
+  readonly anchor: ScannedIds | null;
 }
 
 /** A number that is not known yet. */
@@ -27,23 +35,32 @@ const NONE = 0xffffffff;
 export class ThreadScan {
   readonly #messageIds = new KeyTable();
   readonly #threads = new KeyTable();
-  /** Message-ID → thread. */
+  /** Message-ID or meeting point → thread. */
   readonly #owners = new NumberList();
-  /** Message-IDs that links connect. */
+  /** The Message-IDs of meeting points. */
+  readonly #bases = new KeyTable();
+  /** Meeting point → number of its Message-ID among them. */
+  readonly #baseOf = new NumberList();
+  /** For each link to a Message-ID that was not known: its number among `bases`, then the thread of the email. */
+  readonly #unknown = new NumberList();
+  /** Message-IDs and meeting points that links connect. */
   readonly #groups = new DisjointSets();
   /** Threads to be weighed together. */
   readonly #units = new DisjointSets();
   /** Thread → 1 when it must be weighed. */
   readonly #suspects = new NumberList();
 
-  addMessageId(accountId: string, messageId: string, threadId: string): void {
+  /** @param waitsFor of a meeting point: its Message-ID */
+  addMessageId(accountId: string, messageId: string, threadId: string, waitsFor: string | null): void {
     const number = this.#messageIds.add(digest(accountId, messageId));
     this.#owners.set(number, this.#threads.add(parseUuid(threadId)));
+    if (waitsFor !== null) this.#baseOf.set(number, this.#bases.add(digest(accountId, waitsFor)));
   }
 
-  addEmail({ accountId, threadId, messageIds, links, anchorMessageId }: ScannedEmail): void {
+  addEmail({ accountId, threadId, links, anchor, ...email }: ScannedEmail): void {
     const thread = this.#threads.add(parseUuid(threadId));
-    const [own, ...others] = messageIds.map((id) => this.#numberOf(accountId, id, thread));
+    const numbersOf = (ids: readonly string[], of: ScannedIds) => this.#numbersOf(accountId, ids, of, thread);
+    const [own, ...others] = numbersOf(email.messageIds, email);
     if (own === undefined) return;
     for (const id of [own, ...others]) {
       this.#groups.join(own, id);
@@ -51,9 +68,8 @@ export class ThreadScan {
       // A decision may have moved the email away from its Message-ID; or something is wrong.
       if (owner !== thread) this.#suspect(thread, owner);
     }
-    for (const link of anchorMessageId === null ? links : [anchorMessageId, ...links]) {
-      this.#groups.join(own, this.#numberOf(accountId, link, thread));
-    }
+    const beside = anchor === null ? [] : numbersOf(anchor.messageIds.slice(0, 1), anchor).slice(0, 1);
+    for (const link of [...beside, ...numbersOf(links, email)]) this.#groups.join(own, link);
   }
 
   /** Threads that are kept apart are always weighed, and together: links alone can't show whether they are right. */
@@ -69,6 +85,16 @@ export class ThreadScan {
     /** Group → a thread of it; thread → a group of it. */
     const threadOf = new NumberList();
     const groupOf = new NumberList();
+    for (let at = 0; at < this.#unknown.size; at += 2) {
+      // An email that came later has the Message-ID, and no row says so.
+      const known = this.#messageIds.find(this.#bases.keyOf(this.#unknown.get(at)));
+      if (known !== null) this.#suspect(this.#unknown.get(at + 1), this.#owners.get(known));
+    }
+    for (let id = 0; id < this.#messageIds.size; id += 1) {
+      const base = this.#baseOf.get(id);
+      const known = base === NONE ? null : this.#messageIds.find(this.#bases.keyOf(base));
+      if (known !== null) this.#groups.join(id, known);
+    }
     for (let id = 0; id < this.#messageIds.size; id += 1) {
       const [group, thread] = [this.#groups.find(id), this.#owners.get(id)];
       if (threadOf.get(group) === NONE) threadOf.set(group, thread);
@@ -84,6 +110,21 @@ export class ThreadScan {
       units.get(this.#units.find(thread))?.push(formatUuid(this.#threads.keyOf(thread)));
     }
     return [...units.values()];
+  }
+
+  /** What the Message-IDs tie an email to. */
+  #numbersOf(
+    accountId: string,
+    ids: readonly string[],
+    email: ScannedIds,
+    thread: number,
+  ): readonly number[] {
+    const borne = new Set(madeKnownBy(email));
+    const isKnown = (id: string) => borne.has(id) || this.#messageIds.find(digest(accountId, id)) !== null;
+    return ids.flatMap((id) => {
+      if (!isKnown(id)) this.#unknown.push(this.#bases.add(digest(accountId, id)), thread);
+      return nodesOf(id, email.meetingKeys, isKnown).map((name) => this.#numberOf(accountId, name, thread));
+    });
   }
 
   #numberOf(accountId: string, messageId: string, thread: number): number {
@@ -106,6 +147,15 @@ export class ThreadScan {
 /** Numbers by number, NONE where none was set. */
 class NumberList {
   #values = new Uint32Array(1024).fill(NONE);
+  /** How many were pushed. */
+  size = 0;
+
+  push(...values: readonly number[]): void {
+    for (const value of values) {
+      this.set(this.size, value);
+      this.size += 1;
+    }
+  }
 
   get(index: number): number {
     return this.#values[index] ?? NONE;

@@ -2,7 +2,8 @@
  * Threads, emails, their deliveries, attachments and variants.
  *
  * Accounts live in the configuration, customers and companies in the caller's system, so none of them is a table. `thread_message_ids`
- * assigns every Message-ID seen or referenced to exactly one thread of its account; `thread_aliases` keeps the identifier of a merged
+ * assigns every Message-ID that an email had to exactly one thread of its account. One that emails only name has no thread: they meet at
+ * points (core/thread/meeting-points.ts), each of which has one. `thread_aliases` keeps the identifier of a merged
  * thread valid for ever, and `email_aliases` that of a record that turned out to be a copy of a sent email.
  *
  * Statements of sends about threads are stored, not inferred; see docs/decisions/0016-refused-merges.md. `anchor_id`: the email beside which
@@ -67,14 +68,23 @@ export const EMAILS = [
   )`,
   `create index thread_aliases_thread on thread_aliases (thread_id)`,
 
+  // A Message-ID, or the name of a meeting point: a Message-ID, a space and a key
+  `create domain link_name as text check (length(value) between 1 and 1015 and value !~ '[<>[:cntrl:]]')`,
+
   `create table thread_message_ids (
     account_id account_id,
-    message_id message_id,
-    thread_id uuid not null,
+    message_id link_name,
+    -- null: no email had the Message-ID
+    thread_id uuid,
+    -- Of a meeting point: its Message-ID
+    waits_for text,
     primary key (account_id, message_id),
-    foreign key (account_id, thread_id) references email_threads (account_id, id)
+    foreign key (account_id, thread_id) references email_threads (account_id, id),
+    check (thread_id is not null or waits_for is null)
   )`,
   `create index thread_message_ids_thread on thread_message_ids (thread_id)`,
+  // The emails that name the Message-ID of a new one
+  `create index thread_message_ids_waiting on thread_message_ids (account_id, waits_for) where waits_for is not null`,
 
   // One `concat` instead of many `||`: each operator has to be prepared for each statement.
   `create function email_json_before_text(
@@ -178,6 +188,8 @@ export const EMAILS = [
     subject_key text check (length(subject_key) between 1 and 200),
     anchor_id uuid references emails on delete set null,
     ignored_ids text[] not null default '{}',
+    -- Of an email that names others; see core/thread/meeting-points.ts
+    meeting_keys text[] not null default '{}',
     party_id uuid,
     written_message_id message_id,
     own_customer boolean not null default false,

@@ -23,6 +23,7 @@ const NEVER_COMPARED = {
     'metadata',
     'received_by',
     'ignored_ids',
+    'meeting_keys',
     'thread_index',
     'aggregate_report',
     'shared_key',

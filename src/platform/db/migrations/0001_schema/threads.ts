@@ -32,7 +32,7 @@ export const THREADS = [
 
   `create table message_id_labels (
     account_id account_id,
-    message_id message_id,
+    message_id link_name,
     label uuid not null,
     primary key (account_id, message_id)
   )`,
