@@ -7,7 +7,7 @@ import { dryRethread } from '../helpers/dry-rethread.ts';
 import { mail, newId, post, type Received } from '../helpers/inbound-mail.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { sendJson } from '../helpers/running-service.ts';
-import { runs } from '../helpers/runs.ts';
+import { runs, SEED } from '../helpers/runs.ts';
 import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
 import { createTestPool } from '../helpers/test-pool.ts';
 
@@ -29,12 +29,24 @@ afterAll(async () => {
 /** Message-IDs; some belong to no email. */
 const IDS = 10;
 const id = fc.nat(IDS - 1);
+/** Strangers, unless each has the other among the recipients. */
+const PEOPLE = ['ada@customer.test', 'bob@customer.test', 'cy@customer.test'];
 /** Sends that name different customers keep their threads apart. */
 const CUSTOMERS = [randomUUID(), randomUUID()];
 const step = fc.oneof(
   {
     weight: 4,
-    arbitrary: fc.record({ act: fc.constant('mail' as const), references: fc.array(id, { maxLength: 3 }) }),
+    arbitrary: fc.record(
+      {
+        act: fc.constant('mail' as const),
+        references: fc.array(id, { maxLength: 3 }),
+        from: fc.constantFrom(...PEOPLE),
+        cc: fc.constantFrom(...PEOPLE),
+        /** Its Message-ID, which other emails may have as well. */
+        own: id,
+      },
+      { requiredKeys: ['act', 'references'] },
+    ),
   },
   {
     weight: 2,
@@ -113,16 +125,35 @@ const SPLIT_OFF: Step[] = [
   { act: 'sendAnswering', at: 1, customer: null },
 ];
 
+/** A Message-ID that a deleted email had named came at last; the email once got a thread of its own, away from those it had been with. */
+const COMES_LATER: Step[] = [
+  { act: 'mail', references: [] },
+  { act: 'mail', references: [0] },
+  { act: 'split', at: 1, other: 0 },
+  { act: 'mail', references: [4, 0] },
+  { act: 'delete', at: 2 },
+  { act: 'mail', references: [], own: 4 },
+];
+
+let histories = 0;
+
 it('leaves threads as rethreading would make them', async () => {
   const property = fc.asyncProperty(fc.array(step, { minLength: 8, maxLength: 24 }), async (steps) => {
-    const ids = Array.from({ length: IDS }, newId);
+    const history = (histories += 1);
+    const ids = Array.from({ length: IDS }, (_, index) =>
+      index % 4 === 3 ? `<form${index}.${history}@shop.test>` : newId(),
+    );
     const emails: EmailRef[] = [];
     for (const one of steps) {
       if (one.act === 'mail') {
         if (emails.length === IDS - 2) continue;
         const references = one.references.map((index) => ids[index]!);
+        const messageId = ids[one.own ?? emails.length]!;
         const raw = mail({
-          messageId: ids[emails.length]!,
+          messageId,
+          from: one.from ?? PEOPLE[0]!,
+          headers: one.cc === undefined ? [] : [`Cc: ${one.cc}`],
+          subject: `Hallo ${emails.length}`,
           ...(references.length === 0 ? {} : { references }),
         });
         const response = await post(service, raw);
@@ -157,8 +188,9 @@ it('leaves threads as rethreading would make them', async () => {
     expect(await dryRethread(pool)).toEqual([]);
   });
   await fc.assert(property, {
+    ...SEED,
     numRuns: runs(20),
-    examples: [[NAMED_AGAIN], [SPLIT_OFF]],
+    examples: [[NAMED_AGAIN], [SPLIT_OFF], [COMES_LATER]],
     endOnFailure: true,
   });
 }, 600_000);

@@ -241,6 +241,22 @@ it('after one of them is deleted, others still meet where it did, and strangers 
   expect(await threadsOf([second!, ...later, found!])).toEqual([0, 0, 0, 0, 0]);
 });
 
+it('an email that comes after all who named it are deleted is with those that they were with, beside what was split off', async () => {
+  const [first, off, parent] = [newId(), newId(), newId()];
+  const emails = await receiveAll(
+    [{ messageId: first }, { messageId: off, inReplyTo: first }, { references: [parent, first] }],
+    'forwards',
+  );
+  const split = await service.request(`/api/thread/${emails[0]!.threadId}/split`, {
+    json: { email_ids: [emails[1]!.id] },
+  });
+  expect(split.status).toBeLessThan(300);
+  const deleted = await service.request(`/api/emails/${emails[2]!.id}`, { method: 'DELETE' });
+  expect(deleted.status).toBeLessThan(300);
+  const [found] = await receiveAll([{ messageId: parent }], 'forwards');
+  expect(await threadsOf([emails[0]!, emails[1]!, found!])).toEqual([0, 1, 0]);
+});
+
 it('why an email is where it is names the Message-ID that it shares with others', async () => {
   const [parent, from] = [newId(), `${randomUUID()}@people.test`];
   const [first, second] = await receiveAll(

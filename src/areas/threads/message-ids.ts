@@ -16,7 +16,7 @@ export interface Tie {
 }
 
 /** The stand-in for the Message-ID `n.message_id` when the emails that bore and named it were deleted; null if nothing was ever deleted. */
-const standsFor = (n: string): string =>
+export const standsFor = (n: string): string =>
   `case when ${SOMETHING_WAS_DELETED} then deleted_message_id(${n}.message_id) end`;
 
 /**

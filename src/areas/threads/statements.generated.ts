@@ -685,10 +685,12 @@ declare module '../../platform/db/statement.ts' {
       values: {
         messageIds: readonly (string | null)[] | null;
         accountId: string | null;
+        borne: readonly (string | null)[] | null;
       };
       row: {
         message_id: string | null;
         stored: string;
+        stand_in: string | null;
       };
     };
     'owners-of-message-ids': {

@@ -4,7 +4,7 @@ import type { LinkedEmail, LinkGraph } from '../../core/thread/linked-email.ts';
 import type { Placement } from '../emails/email-ports.ts';
 import { toMessageId } from '../emails/message-id-column.ts';
 import { madeKnownBy, nodesOf, pointOf } from '../../core/thread/meeting-points.ts';
-import { isKnownAs } from './message-ids.ts';
+import { isKnownAs, standsFor } from './message-ids.ts';
 import { run, statement, type Executor, type RowOf } from '../../platform/db/statement.ts';
 
 /** An email that is about to be recorded, with the Message-IDs that it bears and names. */
@@ -74,12 +74,15 @@ export async function readThreadGraph(
   const waitedFor = known.flatMap(({ message_id: point, waits_for: messageId }) =>
     messageId === null ? [] : [{ point, messageId }],
   );
-  const names = await readNames(trx, accountId, [
-    ...linked.flatMap(namesOfLinked),
-    ...waitedFor.map(({ messageId }) => messageId),
-  ]);
-  for (const messageId of linked.flatMap(madeKnownBy))
-    if (!names.has(messageId)) names.set(messageId, messageId);
+  const borne = linked.flatMap(madeKnownBy);
+  const waited = waitedFor.map(({ messageId }) => messageId);
+  const { names, standIns } = await readNames(
+    trx,
+    accountId,
+    [...linked.flatMap(namesOfLinked), ...waited],
+    borne,
+  );
+  for (const messageId of borne) if (!names.has(messageId)) names.set(messageId, messageId);
   const nodes = (messageId: string, { meetingKeys }: Pick<Newcomer, 'meetingKeys'>) =>
     nodesOf(messageId, meetingKeys, (one) => names.has(one)).map((name) => names.get(name) ?? name);
   const tied = linked.map((email) => ({
@@ -105,7 +108,7 @@ export async function readThreadGraph(
     messageIds,
     points: new Map(
       waitedFor.flatMap(({ point, messageId }): [string, string][] => {
-        const found = names.get(messageId);
+        const found = names.get(messageId) ?? standIns.get(messageId);
         return found === undefined ? [] : [[point, found]];
       }),
     ),
@@ -157,16 +160,25 @@ function namedIdsOf(row: NamedIdsRow): NamedIds {
   };
 }
 
-/** Known Message-IDs, and meeting points → the names of their rows, which may be stand-ins; see hideMessageIds. */
+/**
+ * Known Message-IDs, and meeting points → the names of their rows, which may be stand-ins; see hideMessageIds. And those stand-ins, or those
+ * that such a Message-ID had before → the same names: points may wait for either.
+ *
+ * @param borne Message-IDs that emails make known; the rows of these may have no thread yet
+ */
 async function readNames(
   trx: Executor,
   accountId: string,
   named: readonly string[],
-): Promise<Map<string, string>> {
+  borne: readonly string[],
+): Promise<{ readonly names: Map<string, string>; readonly standIns: ReadonlyMap<string, string> }> {
   const messageIds = [...new Set(named)];
-  if (messageIds.length === 0) return new Map();
-  const rows = await run(trx, READ_NAMES, { accountId, messageIds });
-  return new Map(rows.map((row) => [row.message_id, row.stored]));
+  if (messageIds.length === 0) return { names: new Map(), standIns: new Map() };
+  const rows = await run(trx, READ_NAMES, { accountId, messageIds, borne });
+  return {
+    names: new Map(rows.map((row) => [row.message_id, row.stored])),
+    standIns: new Map(rows.flatMap(({ stand_in: name, stored }) => (name === null ? [] : [[name, stored]]))),
+  };
 }
 
 /** Maps a stand-in to what it stands for. */
@@ -215,11 +227,13 @@ const READ_MESSAGE_IDS = statement(
     where m.thread_id = any($ids::uuid[])`,
 );
 
+/** A Message-ID that is only named may have a row without a thread; tieNodes gives it to its stand-in, where there is one. */
 const READ_NAMES = statement(
   'names-of-graph',
-  `select n.message_id, m.message_id as stored
+  `select n.message_id, m.message_id as stored, ${standsFor('n')} as stand_in
     from unnest($messageIds::text[]) as n (message_id)
-    join thread_message_ids m on m.account_id = $accountId and m.thread_id is not null and ${isKnownAs('m', 'n')}`,
+    join thread_message_ids m on m.account_id = $accountId and ${isKnownAs('m', 'n')}
+    where m.thread_id is not null or m.message_id <> n.message_id and n.message_id = any ($borne::text[])`,
 ).narrow<{ message_id: string }>();
 
 const READ_UNOWNED = statement(
