@@ -50,6 +50,8 @@ export interface ThreadModel {
   readonly emails: readonly ModelEmail[];
   /** Email → thread. */
   readonly places: ReadonlyMap<string, string>;
+  /** A decision concerned the email, or a Message-ID that it has. */
+  isDecided(email: ModelEmail): boolean;
   /** Known Message-IDs, and meeting points. */
   names(): readonly string[];
   take(step: ModelStep): void;
@@ -189,6 +191,7 @@ export function createThreadModel(): ThreadModel {
   return {
     emails,
     places,
+    isDecided: ({ label, messageIds }) => label !== null || messageIds.some((name) => state.labels.has(name)),
     names: () => [...owners.keys()],
     take(step) {
       if (step.kind === 'receive') receive(step);

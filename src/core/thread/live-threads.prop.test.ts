@@ -121,10 +121,10 @@ function requireOneParty(model: ThreadModel): void {
 /** Without a decision, a send stays beside the email that its caller chose, unless that turned out to be another customer's. */
 function requireAnchors(model: ThreadModel): void {
   const parties = partiesOf(model);
-  for (const { id, anchorId, label } of model.emails) {
-    const anchor = model.emails.find((email) => email.id === anchorId);
-    if (anchor === undefined || label !== null || anchor.label !== null) continue;
-    const [own = '', chosen = ''] = [model.places.get(id), model.places.get(anchor.id)];
+  for (const send of model.emails) {
+    const anchor = model.emails.find(({ id }) => id === send.anchorId);
+    if (anchor === undefined || model.isDecided(send) || anchor.label !== null) continue;
+    const [own = '', chosen = ''] = [model.places.get(send.id), model.places.get(anchor.id)];
     if (own === chosen) continue;
     expect([parties.get(own)?.size, parties.get(chosen)?.size]).toEqual([1, 1]);
   }
