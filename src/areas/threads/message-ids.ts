@@ -33,8 +33,8 @@ export const isKnownAs = (m: string, n: string): string =>
     ) is null)`;
 
 /**
- * As a part of a statement: ties Message-IDs that belong to no thread, and returns their account_id, message_id, thread_id. In one order
- * everywhere, so that two transactions never wait for each other in a circle.
+ * As a part of a statement: ties Message-IDs that no email has or names, nor ever did, and returns their account_id, message_id, thread_id. In
+ * one order everywhere, so that two transactions never wait for each other in a circle.
  *
  * @param source a query with the columns account_id, message_id, thread_id
  */
@@ -42,7 +42,7 @@ export const tieMessageIds = (source: string): string => `
   insert into thread_message_ids (account_id, message_id, thread_id)
   select account_id, message_id, thread_id from (${source}) tie
   where (
-    select m.thread_id from thread_message_ids m
+    select m.message_id from thread_message_ids m
     where m.account_id = tie.account_id and m.message_id = ${standsFor('tie')}
   ) is null
   order by account_id collate "C", message_id collate "C"

@@ -433,6 +433,14 @@ it(
   TIMEOUT_MS,
 );
 
+/** Our email has a Message-ID that a deleted one named: it once took no notice of those that the deleted one was with. */
+const NAMED_BEFORE_ITS_SEND: AnyStep[] = [
+  { kind: 'receive', mail: { own: 1, inReplyTo: null, references: [], keys: KEYS.slice(0, 1), day: 1 } },
+  { kind: 'receive', mail: { own: 3, inReplyTo: 10, references: [1], keys: KEYS.slice(0, 1), day: 1 } },
+  { kind: 'delete', email: 1 },
+  { kind: 'send', own: 10, thread: null, inReplyTo: null, customer: null },
+];
+
 it(
   'whatever came before, the next email is recorded, and the threads are what the law says',
   async () => {
@@ -443,7 +451,12 @@ it(
       for (const one of steps) await world.take(one);
       await requireLaw(accountId);
     });
-    await fc.assert(property, { numRuns: RUNS, endOnFailure: true, ...SEED });
+    await fc.assert(property, {
+      numRuns: RUNS,
+      endOnFailure: true,
+      examples: [[NAMED_BEFORE_ITS_SEND]],
+      ...SEED,
+    });
   },
   TIMEOUT_MS,
 );
