@@ -203,7 +203,7 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
     access,
   });
   const closed = new ClosedOperations();
-  const handleError = createErrorHandler(limits, lingering, logger, createMistakeFinder(closed));
+  const handleError = createErrorHandler(limits, lingering, logger, createMistakeFinder(closed, logger));
   const framing = new Framing(limits.maxHeaders);
   const checkHost = options.hosts === undefined ? () => undefined : createHostCheck(options.hosts);
 

@@ -10,6 +10,8 @@ export const PARTIAL_TEXT =
 export interface ServiceErrorOptions {
   /** Values for the `{x}` of the registry's text. */
   readonly values?: TextValues;
+  /** The path of what is wrong, when the text names it in another way than by its path; default: the value `field`. */
+  readonly field?: string;
   /** Shown to the caller beside `error`, as `details`: a mail server's reply, or the event after which to continue. */
   readonly details?: string;
   /** For a send that failed: the email that is recorded, or will be. With `mayHaveHappened`: what may have been made. */
@@ -37,8 +39,11 @@ export class ServiceError extends Error {
   readonly text: string;
   /** The same in English. */
   readonly englishText: string;
-  /** The path of what is wrong, such as `attachments[0].filename`, or the name of a parameter or header; null: it is not one field. */
-  readonly field: string | null;
+  /**
+   * The path of what is wrong, such as `attachments[0].filename`, or the name of a parameter or header; null: it is not one field. Who reads a
+   * part of a request puts the name of the part before it.
+   */
+  field: string | null;
   readonly details: string | undefined;
   readonly emailId: string | undefined;
   readonly retryAfterSeconds: number | undefined;
@@ -57,7 +62,7 @@ export class ServiceError extends Error {
     const { de, en } = fillInWords(entry.text, options.values);
     this.text = de;
     this.englishText = en;
-    this.field = fieldOf(options.values) ?? entry.field ?? null;
+    this.field = options.field ?? fieldOf(options.values) ?? entry.field ?? null;
     this.details = options.details;
     this.emailId = options.emailId;
     this.retryAfterSeconds = options.retryAfterSeconds;

@@ -98,6 +98,11 @@ describe('mistakes', () => {
     expect(fieldsOf(found)).toEqual(['b', 'a']);
     const away = new ServiceError('database_unavailable');
     expect(withOtherMistakes(away, () => expect.unreachable())).toBe(away);
+    const fault = new TypeError('a fault of the search');
+    const search = () => {
+      throw fault;
+    };
+    expect(() => withOtherMistakes(missing('b'), search)).toThrow(fault);
   });
 });
 

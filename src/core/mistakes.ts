@@ -34,7 +34,9 @@ export function withOtherMistakes<Failure>(error: Failure, look: (mistakes: Mist
     look(mistakes);
     mistakes.refuseAny();
   } catch (refusal) {
-    // Anything else would hide the mistake, which is what the caller has to know.
+    // A fault of the search is no refusal.
+    if (!(refusal instanceof ServiceError)) throw refusal;
+    // Another refusal would hide the mistake, which is what the caller has to know.
     if (refusal !== error) error.others = mistakes.others;
   }
   return error;
@@ -42,9 +44,6 @@ export function withOtherMistakes<Failure>(error: Failure, look: (mistakes: Mist
 
 /** A field that is a list of texts may have several of these. */
 const VALUED: ReadonlySet<ErrorCode> = new Set(['invalid_address', 'invalid_tag']);
-
-/** Its field is the name of a header, which may also be that of a field of the body, such as `to`. */
-const isOfHeader = ({ code }: ServiceError): boolean => code === 'header_not_allowed';
 
 export class Mistakes {
   readonly #max: number;
@@ -75,9 +74,7 @@ export class Mistakes {
       throw mistake;
     }
     const { code, field, text } = mistake;
-    const ofField = this.#found.filter(
-      (one) => one.field === field && isOfHeader(one) === isOfHeader(mistake),
-    );
+    const ofField = this.#found.filter((one) => one.field === field);
     const isOfAnotherValue = ofField.every((one) => one.code === code && one.text !== text);
     if (ofField.length === 0 || (isOfAnotherValue && VALUED.has(code))) this.#found.push(mistake);
     this.#noted += 1;
@@ -96,6 +93,19 @@ export class Mistakes {
     }
   };
 
+  /** The result of `read`, which reads a part of the request: the mistakes that it finds or throws get their place in the request. */
+  inPart<T>(part: string, read: () => T): T {
+    const before = this.#found.length;
+    try {
+      return read();
+    } catch (error) {
+      if (error instanceof ServiceError && !this.#found.includes(error)) placeIn(part, error);
+      throw error;
+    } finally {
+      for (const mistake of this.#found.slice(before)) placeIn(part, mistake);
+    }
+  }
+
   /** Throws the first mistake, which lists the others; does nothing when there is none. */
   refuseAny(): void {
     const [first] = this.#found;
@@ -103,4 +113,10 @@ export class Mistakes {
     first.others = this.others;
     throw first;
   }
+}
+
+/** Some mistakes name their place already. */
+function placeIn(part: string, mistake: ServiceError): void {
+  const { field } = mistake;
+  if (field !== null && !field.startsWith(`${part}.`)) mistake.field = `${part}.${field}`;
 }

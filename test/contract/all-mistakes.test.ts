@@ -134,7 +134,7 @@ describe('a body that is read as it arrives', () => {
       '/answers/email_id invalid_uuid',
       '/answers/kind invalid_request',
       '/message/sbject unknown_field',
-      '/subject invalid_request',
+      '/message/subject invalid_request',
       '/attachments/0/id invalid_uuid',
       '/attachments/1 invalid_request',
     ]);
@@ -143,10 +143,28 @@ describe('a body that is read as it arrives', () => {
   it('of a draft: what no send accepts', async () => {
     const message = { in_reply_to: 'x', subject: 'a\u0001', tags: ['!'], headers: { Date: 'x' } };
     expect(await mistakes('/api/drafts', { json: { message } })).toEqual([
-      '/in_reply_to invalid_message_id',
-      '/subject header_injection',
-      '/headers/Date header_not_allowed',
-      '/tags invalid_tag',
+      '/message/in_reply_to invalid_message_id',
+      '/message/subject header_injection',
+      '/message/headers/Date header_not_allowed',
+      '/message/tags invalid_tag',
+    ]);
+    const answers = { kind: 'x', with_files: 5, language: 'xx' };
+    expect(await mistakes('/api/drafts', { json: { answers } })).toEqual([
+      '/answers/email_id invalid_request',
+      '/answers/kind invalid_request',
+      '/answers/with_files invalid_request',
+      '/answers/language invalid_request',
+    ]);
+  });
+
+  it('of a send: not of more addresses than a refusal may cost', async () => {
+    const many = Array.from({ length: 5000 }, (_, index) => `customer-${index}@example.com`);
+    const json = { to: [...many, 'ann@'], cc: ['bob@'], text_body: 'x' };
+    expect(await mistakes('/api/send', { json })).toEqual(['/subject missing_recipient_or_subject']);
+    expect(await mistakes('/api/send', { json: { ...json, to: ['ann@'] } })).toEqual([
+      '/subject missing_recipient_or_subject',
+      '/to invalid_address',
+      '/cc invalid_address',
     ]);
   });
 

@@ -1,7 +1,7 @@
 /** The bodies of drafts: fields that are given are checked for their types, and no field is required. */
 import type { Draft, DraftAnswer } from './draft-ports.ts';
 import type { DraftChange, DraftSend } from './use-cases.ts';
-import { REPLY_KINDS } from '../reply/use-cases.ts';
+import { REPLY_KINDS, type ReplyKind } from '../reply/use-cases.ts';
 import { MAX_AUTHOR_CHARS } from '../../core/drafts/limits.ts';
 import { invalidRequest, ServiceError } from '../../core/errors.ts';
 import { Mistakes } from '../../core/mistakes.ts';
@@ -114,7 +114,9 @@ export function readDraftBody(json: EmailJson, limits: HttpLimits): Omit<DraftCh
   const change = {
     ...given('author', () => ({ author: readAuthor(body) })),
     ...given('answers', (value) => ({ answers: readAnswer(value, mistakes) })),
-    ...given('message', (value) => readMessage(value, json, limits, mistakes)),
+    ...given('message', (value) =>
+      mistakes.inPart('message', () => readMessage(value, json, limits, mistakes)),
+    ),
     ...given('attachments', (value) => ({ files: readAttachments(value, json, limits, mistakes, readKept) })),
     maxFileBytes: limits.maxAttachmentBytes,
     maxFiles: limits.maxAttachments,
@@ -139,20 +141,27 @@ function readAnswer(value: unknown, mistakes: Mistakes): DraftAnswer | null {
   refuseUnknown(answer, ANSWER_FIELDS, 'answers.', mistakes.note);
   const emailId = mistakes.check(() => readUuid(answer, 'email_id', 'answers.email_id'));
   if (emailId === null) mistakes.note(invalidRequest('missing', { field: 'answers.email_id' }));
+  const kind: ReplyKind | undefined = mistakes.check(() => readKind(answer));
+  const withFiles = mistakes.check(() => readFlag(answer, 'with_files', 'answers.with_files'));
+  if (kind !== undefined && kind !== 'forward' && (withFiles ?? null) !== null)
+    mistakes.note(
+      invalidRequest('only_with', { field: 'answers.with_files', other: 'answers.kind: forward' }),
+    );
+  const quoting = readQuoting(answer, 'answers.');
+  return {
+    emailId: emailId ?? '',
+    kind: kind ?? 'reply',
+    withFiles: kind === 'forward' ? (withFiles ?? true) : null,
+    ...(quoting.quote ? quoting : { quote: false, language: null, timeZone: null }),
+  };
+}
+
+function readKind(answer: Fields): ReplyKind {
   const name = readText(answer, 'kind', 'answers.kind') ?? 'reply';
   const kind = REPLY_KINDS.find((one) => one === name);
   if (kind === undefined)
     throw invalidRequest('not_one_of', { field: 'answers.kind', values: REPLY_KINDS.join(', ') });
-  const withFiles = readFlag(answer, 'with_files', 'answers.with_files');
-  if (kind !== 'forward' && withFiles !== null)
-    throw invalidRequest('only_with', { field: 'answers.with_files', other: 'answers.kind: forward' });
-  const quoting = readQuoting(answer, 'answers.');
-  return {
-    emailId: emailId ?? '',
-    kind,
-    withFiles: kind === 'forward' ? (withFiles ?? true) : null,
-    ...(quoting.quote ? quoting : { quote: false, language: null, timeZone: null }),
-  };
+  return kind;
 }
 
 function readMessage(

@@ -22,13 +22,20 @@ type Fields = Pick<
   | 'attachments'
 >;
 
+/** Of lists of addresses: a refusal must not cost what a send with so many would. Some 3,000 addresses. */
+const MAX_SEARCHED_CHARS = 100_000;
+
 /** undefined: a field that could not be read. */
 type Read = { readonly [Field in keyof Fields]: Fields[Field] | undefined };
 
 /** For a send that is refused anyway, so that its answer lists them, too. */
 export function noteContentMistakes(read: Read, mistakes: Mistakes): void {
+  let left = MAX_SEARCHED_CHARS;
   for (const field of ['to', 'cc', 'bcc'] as const) {
-    for (const text of read[field] ?? []) parseAddressList(text, field, mistakes.note);
+    for (const text of read[field] ?? []) {
+      left -= text.length;
+      if (left >= 0) parseAddressList(text, field, mistakes.note);
+    }
   }
   const { subject = '', inReplyTo = null, replyTo = [], fromName = null } = read;
   const { headers = {}, tags = [], metadata = {} } = read;

@@ -270,7 +270,11 @@ async function prepare(
 /** Many receivers would ignore two links to unsubscribe. */
 function refuseOwnLink(headers: readonly CustomHeader[]): void {
   const own = headers.find(({ name }) => /^list-unsubscribe(?:-post)?$/i.test(name));
-  if (own !== undefined) throw new ServiceError('header_not_allowed', { values: { field: own.name } });
+  if (own !== undefined)
+    throw new ServiceError('header_not_allowed', {
+      values: { field: own.name },
+      field: `headers.${own.name}`,
+    });
 }
 
 const linksTo = ({ parent }: OutboundPlacement): Pick<Draft, 'inReplyTo' | 'references'> =>

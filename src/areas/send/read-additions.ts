@@ -68,8 +68,10 @@ export function readInReplyTo(text: string | null): MessageId | null {
  */
 export function refuseUnsendable(request: UnfinishedSend): void {
   const mistakes = new Mistakes();
-  mistakes.check(() => readInReplyTo(request.inReplyTo));
-  noteAdditions({ ...request, replyTo: [] }, mistakes);
+  mistakes.inPart('message', () => {
+    mistakes.check(() => readInReplyTo(request.inReplyTo));
+    noteAdditions({ ...request, replyTo: [] }, mistakes);
+  });
   mistakes.refuseAny();
 }
 

@@ -103,7 +103,7 @@ function noteName(name: string, seen: ReadonlySet<string>, note: NoteMistake): v
   const key = name.toLowerCase();
   const isKnown = STANDARD_KEYS.has(key) || (EXTENSION.test(key) && !RESERVED_KEYS.has(key));
   if (!isKnown || name.length > MAX_CUSTOM_HEADER_NAME_CHARS) {
-    note(new ServiceError('header_not_allowed', { values: { field: name } }));
+    note(new ServiceError('header_not_allowed', { values: { field: name }, field: `headers.${name}` }));
   }
   if (seen.has(key)) note(new ServiceError('duplicate_field', { values: { field: `headers.${name}` } }));
 }

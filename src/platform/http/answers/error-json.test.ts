@@ -23,7 +23,7 @@ it.each([
   ],
   [
     'a header of the email',
-    new ServiceError('header_not_allowed', { values: { field: 'To' } }),
+    new ServiceError('header_not_allowed', { values: { field: 'To' }, field: 'headers.To' }),
     '/headers/To',
   ],
   ['the field that a code is always about', new ServiceError('invalid_list'), '/unsubscribe/list'],

@@ -77,8 +77,6 @@ const OUTSIDE: ReadonlySet<ErrorCode> = new Set([
 
 /** A pointer into the body (RFC 6901), or the name of a parameter or header. */
 function toField(code: ErrorCode, path: string, schema: FastifySchema = {}): string {
-  // Its text has the name of the header alone.
-  if (code === 'header_not_allowed') return `/headers${toReference(path)}`;
   const [first = path] = path.split(/[.[]/, 1);
   const isNamed = [schema.params, schema.querystring, schema.headers].some((part) =>
     namesOf(part).includes(first.toLowerCase()),
@@ -95,7 +93,5 @@ const toPointer = (path: string): string =>
   path
     .split(/\.|\[(\d+)\]/)
     .filter((part) => part !== undefined && part !== '')
-    .map(toReference)
+    .map((part) => `/${part.replaceAll('~', '~0').replaceAll('/', '~1')}`)
     .join('');
-
-const toReference = (name: string): string => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;

@@ -4,6 +4,7 @@
  */
 import type { FastifyRequest } from 'fastify';
 import type { ServiceError } from '../../../core/errors.ts';
+import type { Logger } from '../../base/basics.ts';
 import { withOtherMistakes, type Mistakes, type NoteMistake } from '../../../core/mistakes.ts';
 import { noteOtherTypes } from '../body/json-body.ts';
 import type { FullValidator } from '../body/lazy-validation.ts';
@@ -31,13 +32,21 @@ interface ClosedCheck {
 }
 
 /** Finds them for requests that came as far as the check of `closed`: without a secret, a request learns nothing more. */
-export function createMistakeFinder(closed: ClosedCheck): FindOtherMistakes {
-  return (error, request) =>
-    withOtherMistakes(error, (mistakes) => {
-      if (!closed.noteMistakes(request, mistakes.note)) return;
-      mistakes.check(() => noteOtherTypes(request, mistakes.note));
-      for (const [part, property] of PARTS) noteInvalid(request, part, request[property], mistakes);
-    });
+export function createMistakeFinder(closed: ClosedCheck, logger: Logger): FindOtherMistakes {
+  function find(request: FastifyRequest, mistakes: Mistakes): void {
+    if (!closed.noteMistakes(request, mistakes.note)) return;
+    mistakes.check(() => noteOtherTypes(request, mistakes.note));
+    for (const [part, property] of PARTS) noteInvalid(request, part, request[property], mistakes);
+  }
+  return (error, request) => {
+    try {
+      return withOtherMistakes(error, (mistakes) => find(request, mistakes));
+    } catch (err) {
+      // The caller must still learn of the first.
+      logger.error({ err, requestId: request.id }, 'the other mistakes of a request could not be found');
+      return error;
+    }
+  };
 }
 
 function noteInvalid(
