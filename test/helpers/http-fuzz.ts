@@ -6,6 +6,7 @@ import * as fc from 'fast-check';
 import { Compile } from 'typebox/schema';
 import { expect } from 'vitest';
 import { ERRORS, type ErrorCode } from '../../src/core/error-registry.ts';
+import { MAX_PROBLEMS } from '../../src/core/mistakes.ts';
 import { codesOfIntroduction } from '../../src/api/document/error-answers.ts';
 import { arbitraryDamage, arbitraryOf, type JsonSchema } from './arbitrary/json-schema.ts';
 
@@ -299,6 +300,7 @@ function expectLawfulError(response: FuzzResponse, rule: ResponseRule | undefine
     code,
     doc,
     request_id: requestId,
+    problems,
     ...more
   } = JSON.parse(response.body) as Record<string, unknown>;
   expect([error, message]).toEqual([expect.stringMatching(/\S/), expect.stringMatching(/\S/)]);
@@ -306,6 +308,7 @@ function expectLawfulError(response: FuzzResponse, rule: ResponseRule | undefine
   expect(Object.keys(ERRORS)).toContain(code);
   expect(ERRORS[code as ErrorCode].status).toBe(response.status);
   expect([...(rule?.codes ?? [code as string]), ...GENERAL_CODES]).toContain(code);
+  if (problems !== undefined) expectLawfulProblems(problems, [more['field'], code, error, message]);
   // A failed send names the email.
   const known = new Set(['field', 'details', 'status', 'checks']);
   if (SEND_FAILURES.has(code as string)) known.add('id');
@@ -313,6 +316,21 @@ function expectLawfulError(response: FuzzResponse, rule: ResponseRule | undefine
   expect(Object.keys(more).filter((name) => !known.has(name))).toEqual([]);
   const failures = [...target.expectedFailures, ...Object.keys(ERRORS).filter((one) => !isFailure(one))];
   expect(failures).toContain(code);
+}
+
+/** @param first field, code and texts of the answer */
+function expectLawfulProblems(problems: unknown, first: readonly unknown[]): void {
+  const list = problems as readonly Record<string, unknown>[];
+  const [shown] = list.map(({ field, code, error, message }) => [field, code, error, message]);
+  expect(shown).toEqual(first);
+  expect(list.length).toBeGreaterThan(1);
+  expect(list.length).toBeLessThanOrEqual(MAX_PROBLEMS);
+  for (const { field, code, error, message, ...more } of list) {
+    expect(Object.keys(ERRORS)).toContain(code);
+    // A name may be empty, or nothing but dots.
+    expect([typeof field, more]).toEqual(['string', {}]);
+    expect([error, message]).toEqual([expect.stringMatching(/\S/), expect.stringMatching(/\S/)]);
+  }
 }
 
 const SEND_FAILURES: ReadonlySet<string> = new Set([
