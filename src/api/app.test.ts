@@ -1,7 +1,11 @@
 import type { InjectOptions } from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
-import { AUTHORIZED, createTestHttpApp, type TestHttpApp } from '../../test/helpers/http-app.ts';
-import type { TestHttpAppOptions } from '../../test/helpers/http-app.ts';
+import {
+  AUTHORIZED,
+  createTestHttpApp,
+  type TestHttpApp,
+  type TestHttpAppOptions,
+} from '../../test/helpers/http-app.ts';
 import { toEmailsJson } from '../../test/helpers/emails-json.ts';
 import { createRecordingApplication } from '../../test/helpers/recording-application.ts';
 import { IDS } from '../../test/helpers/sample-emails.ts';

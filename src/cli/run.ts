@@ -2,8 +2,7 @@
 import { parseArgs } from 'node:util';
 import type { Config } from '../config/config.ts';
 import type { OpenData } from '../service/open-data.ts';
-import type { Command } from './command.ts';
-import { UsageError } from './command.ts';
+import { UsageError, type Command } from './command.ts';
 import { recordCommand, type CommandRecord } from './command-record.ts';
 import { formatError } from '../core/causes.ts';
 import { createCommandLogger } from './command-logger.ts';

@@ -7,8 +7,12 @@ import { execFileSync } from 'node:child_process';
 import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { postfixConfig, postfixServices, POSTFIX_QUEUES } from './mail-server-configs.ts';
-import type { MailServerPlan } from './mail-server-configs.ts';
+import {
+  postfixConfig,
+  postfixServices,
+  POSTFIX_QUEUES,
+  type MailServerPlan,
+} from './mail-server-configs.ts';
 import { startDaemon } from './daemon.ts';
 import {
   DOVECOT,

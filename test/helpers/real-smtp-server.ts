@@ -1,7 +1,6 @@
 /** smtp-server, a real SMTP server in this process, which keeps the messages it takes. */
 import type { AddressInfo } from 'node:net';
-import { SMTPServer } from 'smtp-server';
-import type { SMTPServerOptions } from 'smtp-server';
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 
 /** A message as the server received it. */
 interface TakenMessage {

@@ -2,8 +2,7 @@
  * An SMTP server that behaves, except where a script says otherwise: for the faults of real servers and lines. It keeps what it received,
  * so a test can compare the client's view with what happened.
  */
-import { createServer } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { TestCertificate } from './certificate.ts';
 

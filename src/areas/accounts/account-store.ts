@@ -6,9 +6,9 @@ import { ServiceError } from '../../core/errors.ts';
 import { toStorableJson } from '../../core/storable-text.ts';
 import { run, statement, type Executor, type RowOf } from '../../platform/db/statement.ts';
 import { inTransaction } from '../../platform/db/transaction.ts';
+import { forgetTokens } from './oauth2-tokens.ts';
 
-/** @param forgetMailboxes how far the mailboxes of the account were read, in the transaction that gives it other ones */ import { forgetTokens } from './oauth2-tokens.ts';
-
+/** @param forgetMailboxes how far the mailboxes of the account were read, in the transaction that gives it other ones */
 export function createAccountStore(
   pool: Pool,
   forgetMailboxes: (executor: Executor, accountId: string) => Promise<void>,

@@ -4,9 +4,8 @@ import { errorResponses } from '../../platform/schemas/error-schemas.ts';
 import { jsonResponse } from '../../platform/schemas/schemas.ts';
 import type { HttpContext, HttpServer } from '../../platform/http/answers/context.ts';
 import { routedWith } from '../../platform/operation/declaration.ts';
-import type { CustomerUseCases } from './use-cases.ts';
+import type { CustomerUseCases, AmbiguousEmailsRequest } from './use-cases.ts';
 import { schemaOfOperation } from '../../platform/http/operations/operation-schema.ts';
-import type { AmbiguousEmailsRequest } from './use-cases.ts';
 import type { EmailsPage } from '../../platform/db/emails-json.ts';
 import { EmailListings } from '../emails/email-schemas.ts';
 

@@ -1,9 +1,8 @@
 /** GET /api/customer/{customerId}/emails: newest first, page by page. */
 import type { HttpContext, HttpServer } from '../../platform/http/answers/context.ts';
 import { routedWith } from '../../platform/operation/declaration.ts';
-import type { EmailUseCases } from '../emails/use-cases.ts';
+import type { EmailUseCases, CustomerEmailsRequest } from '../emails/use-cases.ts';
 import { schemaOfOperation } from '../../platform/http/operations/operation-schema.ts';
-import type { CustomerEmailsRequest } from '../emails/use-cases.ts';
 import type { EmailsPage } from '../../platform/db/emails-json.ts';
 import {
   PAGE_PARAMETERS,

@@ -5,7 +5,7 @@ import type { ErrorCode } from '../../core/error-registry.ts';
 import type { HttpContext, HttpServer } from '../../platform/http/answers/context.ts';
 import { routedWith } from '../../platform/operation/declaration.ts';
 import type { FindsAccounts } from '../../platform/http/operations/routed.ts';
-import type { DraftUseCases } from './use-cases.ts';
+import type { DraftUseCases, DraftsPage, DraftsRequest } from './use-cases.ts';
 import { schemaOfOperation } from '../../platform/http/operations/operation-schema.ts';
 import {
   ownChangedDraft,
@@ -17,7 +17,6 @@ import {
   type ChangedDraft,
   type OwnedSend,
 } from './own-drafts.ts';
-import type { DraftsPage, DraftsRequest } from './use-cases.ts';
 import { askedBy } from '../send/own-send.ts';
 import type { SendOnceResult } from '../send/use-cases.ts';
 import { keyIdOf } from '../../core/keys/caller.ts';

@@ -2,7 +2,7 @@
 import type { AddressView } from '../../core/address/address-view.ts';
 import type { EmailsJson } from '../../platform/db/emails-json.ts';
 import type { StoredAttachment } from '../../platform/files/stored-attachment.ts';
-import type { ParseDefect } from '../../core/mime/parse/parsed-message.ts';
+import type { ParseDefect, Protection } from '../../core/mime/parse/parsed-message.ts';
 import type { SearchQuery } from '../../core/search/query.ts';
 import type { AccountFilter } from '../../platform/base/account-filter.ts';
 import type { RawLocation } from '../../platform/files/file-ports.ts';
@@ -10,7 +10,6 @@ import type { VariantDetail, VariantView } from './variant-view.ts';
 import type { MailSource } from '../../core/message/mail-source.ts';
 import type { CompanySource, CustomerSource } from '../../core/customer/link-emails.ts';
 import type { Attendee, Invitation } from '../../core/calendar/invitation.ts';
-import type { Protection } from '../../core/mime/parse/parsed-message.ts';
 import type { AutomaticMail } from '../../core/delivery/automatic.ts';
 import type { Writer } from '../../core/delivery/writer.ts';
 import type { Bounce } from '../../core/delivery/bounce.ts';

@@ -3,11 +3,10 @@
  * messages with its identity and different content.
  */
 import type { FastifyReply } from 'fastify';
-import type { RawMessage } from './use-cases.ts';
+import type { RawMessage, EmailUseCases } from './use-cases.ts';
 import type { HttpContext, HttpServer } from '../../platform/http/answers/context.ts';
 import { routedWith } from '../../platform/operation/declaration.ts';
 import { OF_EMAIL, type FindsAccounts } from '../../platform/http/operations/routed.ts';
-import type { EmailUseCases } from './use-cases.ts';
 import { schemaOfOperation } from '../../platform/http/operations/operation-schema.ts';
 import type { EmailDetail } from './email-ports.ts';
 import type { VariantDetail } from './variant-view.ts';

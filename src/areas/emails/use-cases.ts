@@ -2,13 +2,12 @@
 import type { SearchParts } from '../../core/search/query.ts';
 import type { PageRequest } from '../../platform/base/paging.ts';
 import type { Readable } from 'node:stream';
-import type { ListedDefect } from './email-ports.ts';
+import type { ListedDefect, EmailDetail, EmailFilter } from './email-ports.ts';
 import type { AccountFilter } from '../../platform/base/account-filter.ts';
 import type { SignedImage } from './image-urls.ts';
 import type { SanitizeOptions } from '../../core/html/sanitize-html.ts';
 import type { ReadRemoteImage } from './remote-images.ts';
 import type { SafeHtmlView } from './safe-html-view.ts';
-import type { EmailDetail, EmailFilter } from './email-ports.ts';
 import type { StoredAttachment } from '../../platform/files/stored-attachment.ts';
 import type { EmailsPage } from '../../platform/db/emails-json.ts';
 import type { VariantDetail } from './variant-view.ts';

@@ -4,7 +4,7 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Readable } from 'node:stream';
-import type { EventsResult, EventStreamRequest } from './use-cases.ts';
+import type { EventsResult, EventStreamRequest, EventUseCases } from './use-cases.ts';
 import { watchKey } from '../../platform/access/key-ring.ts';
 import { keyIdOf, shownKeyOf } from '../../platform/http/connections/auth.ts';
 import { formatEventId } from '../../core/event/event-id.ts';
@@ -12,7 +12,6 @@ import { EVENT_TYPES } from '../../core/event/event-types.ts';
 import { RequestSlots } from '../../platform/http/body/request-slots.ts';
 import type { HttpContext, HttpServer } from '../../platform/http/answers/context.ts';
 import { routedWith } from '../../platform/operation/declaration.ts';
-import type { EventUseCases } from './use-cases.ts';
 import { schemaOfOperation } from '../../platform/http/operations/operation-schema.ts';
 import { leavePlace } from '../../platform/http/connections/caller-shares.ts';
 import { cutStalledReader } from '../../platform/http/connections/stalled-reader.ts';

@@ -9,10 +9,9 @@ import { invalidRequest, ServiceError } from '../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../../platform/http/answers/context.ts';
 import { routedWith } from '../../platform/operation/declaration.ts';
 import { chooseAccount } from '../../platform/http/operations/routed.ts';
-import type { ReceiveUseCases } from './use-cases.ts';
+import type { ReceiveUseCases, ReceiveRequest, ReceiveResult } from './use-cases.ts';
 import { schemaOfOperation } from '../../platform/http/operations/operation-schema.ts';
 
-import type { ReceiveRequest, ReceiveResult } from './use-cases.ts';
 import { keyIdOf as keyIdOfCaller } from '../../core/keys/caller.ts';
 import { formatMessageId } from '../../core/message/message-id.ts';
 import { BinaryBody } from '../../platform/http/body/binary-body.ts';

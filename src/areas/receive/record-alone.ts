@@ -1,10 +1,9 @@
 /** Records one received email in a transaction of its own, with everything it may need: merged threads, a search by subject. */
 import type { InboundRecord } from './inbound-ports.ts';
-import type { KnownEmail, SoughtEmail } from '../emails/find-recorded.ts';
+import { findRecorded, type KnownEmail, type SoughtEmail } from '../emails/find-recorded.ts';
 import type { MessageId } from '../../core/message/message-id.ts';
 import { placeInbound, type InboundLink } from '../../core/thread/place-inbound.ts';
 import type { Executor } from '../../platform/db/statement.ts';
-import { findRecorded } from '../emails/find-recorded.ts';
 import { directionOf, insertReceived, stateOf, toContent } from './insert-received.ts';
 import { linkBySubject, requireTogether } from './join-by-subject.ts';
 import { readLink } from './link-received.ts';

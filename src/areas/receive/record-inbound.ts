@@ -7,14 +7,13 @@
  */
 import type { Pool } from 'pg';
 import type { InboundRecord, InboundResult, InboundStore, SentCopy } from './inbound-ports.ts';
-import type { KnownEmail, SoughtEmail } from '../emails/find-recorded.ts';
+import { allDeletionsOf, findRecorded, type KnownEmail, type SoughtEmail } from '../emails/find-recorded.ts';
 import { Limit } from '../../platform/base/limit.ts';
 import { type ContentReplacements, createReplacements } from './replace-content-rows.ts';
 import { linkedKeysOf } from '../../core/thread/place-together.ts';
 import { createBatches } from '../../platform/db/batches.ts';
 import type { Executor } from '../../platform/db/statement.ts';
 import { forgetDeletion } from '../emails/deleted-emails.ts';
-import { allDeletionsOf, findRecorded } from '../emails/find-recorded.ts';
 import { TEXT_PIECE_CHARS } from '../emails/long-texts.ts';
 import { createKeyedTurns } from '../../platform/db/keyed-turns.ts';
 import { inLinkingTransaction } from '../../platform/db/linking-transaction.ts';

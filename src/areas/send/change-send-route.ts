@@ -1,11 +1,10 @@
 /** PATCH /api/emails/{id}: changes a send that waits for its time. */
-import type { SendChange } from './use-cases.ts';
+import type { SendChange, SendUseCases } from './use-cases.ts';
 import { invalidRequest, ServiceError } from '../../core/errors.ts';
 import { Mistakes } from '../../core/mistakes.ts';
 import type { HttpContext, HttpServer } from '../../platform/http/answers/context.ts';
 import { routedWith } from '../../platform/operation/declaration.ts';
 import { OF_EMAIL, type FindsAccounts } from '../../platform/http/operations/routed.ts';
-import type { SendUseCases } from './use-cases.ts';
 import { schemaOfOperation } from '../../platform/http/operations/operation-schema.ts';
 import type { EmailDetail } from '../emails/email-ports.ts';
 import { keyIdOf } from '../../core/keys/caller.ts';

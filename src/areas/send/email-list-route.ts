@@ -1,16 +1,14 @@
 /** The progress of emails: GET /api/emails. */
 import type { XStatic } from 'typebox/schema';
-import type { EmailFilter } from '../emails/email-ports.ts';
+import { LISTED_DEFECTS, type EmailFilter } from '../emails/email-ports.ts';
 import { MAX_LIST_ID_CHARS, parseListId } from '../../core/message/list-id.ts';
 import { MAX_MESSAGE_ID_OCTETS } from '../../core/message/limits.ts';
 import { normaliseMessageId, parseMessageId, type MessageId } from '../../core/message/message-id.ts';
 import { ServiceError } from '../../core/errors.ts';
-import { LISTED_DEFECTS } from '../emails/email-ports.ts';
 import type { HttpContext, HttpServer } from '../../platform/http/answers/context.ts';
 import { routedWith } from '../../platform/operation/declaration.ts';
-import type { EmailUseCases } from '../emails/use-cases.ts';
+import type { EmailUseCases, EmailsRequest } from '../emails/use-cases.ts';
 import { schemaOfOperation } from '../../platform/http/operations/operation-schema.ts';
-import type { EmailsRequest } from '../emails/use-cases.ts';
 import type { EmailsPage } from '../../platform/db/emails-json.ts';
 import {
   AccountId,

@@ -1,7 +1,6 @@
 /** POST /api/send/batch: sends many emails, each with a result of its own. */
 import type { FastifyRequest } from 'fastify';
-import type { BatchResult } from './send-batch.ts';
-import { MAX_BATCH_EMAILS, sendBatch as sendAll } from './send-batch.ts';
+import { MAX_BATCH_EMAILS, sendBatch as sendAll, type BatchResult } from './send-batch.ts';
 import type { AskedSend } from './use-cases.ts';
 import { invalidRequest, ServiceError } from '../../core/errors.ts';
 import { MAX_PROBLEMS, Mistakes } from '../../core/mistakes.ts';

@@ -10,8 +10,7 @@ import {
   type ReadingKind,
   type Readings,
 } from '../../platform/reading/reading-ports.ts';
-import type { Template, TemplateStore } from './template-ports.ts';
-import type { TemplateUse, Variables } from './template-ports.ts';
+import type { Template, TemplateStore, TemplateUse, Variables } from './template-ports.ts';
 
 export interface TemplateReadingPorts {
   readonly reader: MessageReader;

@@ -2,9 +2,8 @@
 import type { RefusedMerge } from './refused-merge-store.ts';
 import type { HttpContext, HttpServer } from '../../platform/http/answers/context.ts';
 import { routedWith } from '../../platform/operation/declaration.ts';
-import type { ThreadUseCases } from './use-cases.ts';
+import type { ThreadUseCases, RefusedMergesPage, RefusedMergesRequest } from './use-cases.ts';
 import { schemaOfOperation } from '../../platform/http/operations/operation-schema.ts';
-import type { RefusedMergesPage, RefusedMergesRequest } from './use-cases.ts';
 import { PLACEMENT_RULES } from '../emails/email-schemas.ts';
 import {
   ACCOUNT_PAGE_ERRORS,

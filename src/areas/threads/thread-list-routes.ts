@@ -8,9 +8,8 @@ import { invalidRequest } from '../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../../platform/http/answers/context.ts';
 import { routedWith } from '../../platform/operation/declaration.ts';
 import { OF_THREAD, type FindsAccounts } from '../../platform/http/operations/routed.ts';
-import type { ThreadUseCases } from './use-cases.ts';
+import type { ThreadUseCases, ThreadsPage, ThreadsRequest } from './use-cases.ts';
 import { schemaOfOperation } from '../../platform/http/operations/operation-schema.ts';
-import type { ThreadsPage, ThreadsRequest } from './use-cases.ts';
 import { keyIdOf } from '../../core/keys/caller.ts';
 import {
   AccountId,

@@ -20,9 +20,8 @@ import { TRIMMED_LINE_PATTERN } from '../../core/one-line.ts';
 import type { HttpContext, HttpServer } from '../../platform/http/answers/context.ts';
 import { routedWith } from '../../platform/operation/declaration.ts';
 import { OF_THREAD, type FindsAccounts } from '../../platform/http/operations/routed.ts';
-import type { ThreadUseCases } from './use-cases.ts';
+import type { ThreadUseCases, ThreadPageRequest, ThreadPageResult } from './use-cases.ts';
 import { schemaOfOperation } from '../../platform/http/operations/operation-schema.ts';
-import type { ThreadPageRequest, ThreadPageResult } from './use-cases.ts';
 import { keyIdOf } from '../../core/keys/caller.ts';
 import { JSON_BODY_ERRORS, smallJsonBody } from '../../platform/http/body/json-body.ts';
 import {

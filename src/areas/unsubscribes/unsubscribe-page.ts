@@ -6,12 +6,11 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { escapeUTF8 } from 'entities';
-import type { TokenView } from './use-cases.ts';
+import type { TokenView, UnsubscribeUseCases } from './use-cases.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { UNSUBSCRIBE_BUTTON, UNSUBSCRIBE_TEXTS } from '../../core/texts.ts';
 import { WindowCounts } from '../../core/edge/window-counts.ts';
 import { RETRY_AFTER_SECONDS } from '../../platform/http/answers/error-handler.ts';
-import type { UnsubscribeUseCases } from './use-cases.ts';
 import type { HttpContext, HttpServer } from '../../platform/http/answers/context.ts';
 import { readRequestBody } from '../../platform/http/body/request-body.ts';
 import { clientAddressOf } from '../../platform/http/connections/client-address.ts';

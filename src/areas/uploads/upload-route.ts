@@ -9,10 +9,9 @@ import { isOneLine, ONE_LINE_PATTERN } from '../../core/one-line.ts';
 import type { HttpContext, HttpServer } from '../../platform/http/answers/context.ts';
 import { routedWith } from '../../platform/operation/declaration.ts';
 import { chooseAccount } from '../../platform/http/operations/routed.ts';
-import type { UploadUseCases } from './use-cases.ts';
+import type { UploadUseCases, UploadRequest } from './use-cases.ts';
 import { schemaOfOperation } from '../../platform/http/operations/operation-schema.ts';
 
-import type { UploadRequest } from './use-cases.ts';
 import type { Upload } from './upload-store.ts';
 import { BinaryBody } from '../../platform/http/body/binary-body.ts';
 import { openBody } from '../../platform/http/body/open-body.ts';

@@ -9,8 +9,7 @@ import type { ApiAnswer, ApiRequest } from '../../api/mcp/api-call.ts';
 import { callOver } from '../../api/mcp/call-over.ts';
 import type { Config } from '../../config/config.ts';
 import { checkConfigured } from '../../service/open-certificates.ts';
-import type { CommandContext } from '../command.ts';
-import { UsageError } from '../command.ts';
+import { UsageError, type CommandContext } from '../command.ts';
 import { formatError } from '../../core/causes.ts';
 import { parseUrl } from '../values.ts';
 

@@ -8,10 +8,8 @@ import { MIN_TLS_VERSION } from '../../platform/base/tls.ts';
 import { cleanReplyText, formatReply, parseReply } from '../../core/delivery/reply.ts';
 import type { Reply } from '../../core/delivery/states.ts';
 import { isLoopback } from '../../core/server-url.ts';
-import { Connection } from './smtp-connection.ts';
-import type { LibraryError } from './smtp-connection.ts';
-import { createSession } from './smtp-session.ts';
-import type { SmtpSession } from './smtp-session.ts';
+import { Connection, type LibraryError } from './smtp-connection.ts';
+import { createSession, type SmtpSession } from './smtp-session.ts';
 import type { SmtpOptions } from './smtp-url.ts';
 
 /** More than this is no honest reply. nodemailer's own bound is 1 MB. */

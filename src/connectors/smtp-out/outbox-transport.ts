@@ -3,8 +3,7 @@
  * byte for byte, `<time>-<random>.json` beside it the envelope.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
+import { mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import type { Content } from '../../platform/files/file-ports.ts';
 import type { Envelope, Transport, TransportResult } from '../../areas/send/transport-ports.ts';

@@ -1,8 +1,13 @@
 /** Whatever goes wrong, and whenever: the transport's result is true, and no message is handed over twice. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CLOSE, RESET, startScriptedServer } from '../../../test/helpers/scripted-smtp-server.ts';
-import type { Reaction, Script } from '../../../test/helpers/scripted-smtp-server.ts';
+import {
+  CLOSE,
+  RESET,
+  startScriptedServer,
+  type Reaction,
+  type Script,
+} from '../../../test/helpers/scripted-smtp-server.ts';
 import { createSmtpTransport } from './smtp-transport.ts';
 import { parseSmtpUrl } from './smtp-url.ts';
 import { runs } from '../../../test/helpers/runs.ts';

@@ -1,8 +1,7 @@
 /** Requests to endpoints that misbehave in every way. */
 import { once } from 'node:events';
-import { createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Server, type Socket, type AddressInfo } from 'node:net';
 import https from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createCertificate } from '../../../test/helpers/certificate.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../../../test/helpers/webhook-receiver.ts';

@@ -2,8 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { addressArbitrary, addressListTextArbitrary } from '../../../test/helpers/arbitrary/address.ts';
 import { ServiceError } from '../errors.ts';
-import { addrSpec, formatAddress } from './address.ts';
-import type { Address } from './address.ts';
+import { addrSpec, formatAddress, type Address } from './address.ts';
 import { parseAddressList } from './address-list.ts';
 import { runs } from '../../../test/helpers/runs.ts';
 

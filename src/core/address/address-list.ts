@@ -15,8 +15,7 @@
 import { ServiceError } from '../errors.ts';
 import { refuse, type NoteMistake } from '../mistakes.ts';
 import { decodeEncodedWords, isEncodedWord } from '../mime/text/encoded-word.ts';
-import { addrSpec, formatLocalPart, isDotAtom } from './address.ts';
-import type { Address } from './address.ts';
+import { addrSpec, formatLocalPart, isDotAtom, type Address } from './address.ts';
 import { toAddressLiteral, toAsciiDomain } from './domain.ts';
 import {
   MAX_ADDR_SPEC_OCTETS,

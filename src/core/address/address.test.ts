@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addrSpec, dedupeAddresses, formatAddress, sameMailbox } from './address.ts';
-import type { Address } from './address.ts';
+import { addrSpec, dedupeAddresses, formatAddress, sameMailbox, type Address } from './address.ts';
 
 const address = (localPart: string, domain = 'x.test', name = ''): Address => ({ name, localPart, domain });
 

@@ -4,8 +4,7 @@
  * as `Feedback-ID`, do not show who wrote an email. The marks alone decide only where a program declares itself; see writer.ts.
  */
 import type { Address } from '../address/address.ts';
-import { fieldValue } from '../mime/parse/header-fields.ts';
-import type { HeaderField } from '../mime/parse/header-fields.ts';
+import { fieldValue, type HeaderField } from '../mime/parse/header-fields.ts';
 import { answerKindOf, repeatedSubject } from './answer-subject.ts';
 import { isBounceSubject } from './bounce-subject.ts';
 import { readBaseSubject } from '../message/base-subject.ts';

@@ -6,14 +6,18 @@
 import { addrSpec } from '../address/address.ts';
 import { parseLenientAddressList } from '../address/lenient-address-list.ts';
 import { parseMessageId, type MessageId } from '../message/message-id.ts';
-import { fieldValue, fieldValues, messageIdOf, parseHeaderBlock } from '../mime/parse/header-fields.ts';
-import type { HeaderField } from '../mime/parse/header-fields.ts';
+import {
+  fieldValue,
+  fieldValues,
+  messageIdOf,
+  parseHeaderBlock,
+  type HeaderField,
+} from '../mime/parse/header-fields.ts';
 import { parseMessageIdList } from '../message/references.ts';
 import type { ParsedMessage } from '../mime/parse/parsed-message.ts';
 import { readAmazonNotice } from './amazon-notice.ts';
 import { answerKindOf } from './answer-subject.ts';
-import { classifyAutomatic } from './automatic.ts';
-import type { AutomaticContext } from './automatic.ts';
+import { classifyAutomatic, type AutomaticContext } from './automatic.ts';
 import { isFreeFormNotice } from './bounce-notice.ts';
 import { MAX_BOUNCE_RECIPIENTS, type BounceRecipient } from './bounce-recipient.ts';
 import { isBounceSubject } from './bounce-subject.ts';

@@ -6,8 +6,7 @@
 import { addrSpec } from '../address/address.ts';
 import { parseLenientAddressList } from '../address/lenient-address-list.ts';
 import { decodeUtf8 } from '../mime/text/charset.ts';
-import type { HeaderField } from '../mime/parse/header-fields.ts';
-import { fieldValue } from '../mime/parse/header-fields.ts';
+import { fieldValue, type HeaderField } from '../mime/parse/header-fields.ts';
 import { classifyFailure, findStatus, type BounceAction, type BounceRecipient } from './bounce-recipient.ts';
 import { trimEnd } from '../trim-ends.ts';
 import { cleanReplyText } from './reply.ts';

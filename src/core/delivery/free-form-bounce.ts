@@ -11,8 +11,12 @@ import { parseMessageIdList } from '../message/references.ts';
 import { fieldValue } from '../mime/parse/header-fields.ts';
 import { trimEnd } from '../trim-ends.ts';
 import type { ParsedMessage } from '../mime/parse/parsed-message.ts';
-import { classifyFailure, findStatus, MAX_BOUNCE_RECIPIENTS } from './bounce-recipient.ts';
-import type { BounceRecipient } from './bounce-recipient.ts';
+import {
+  classifyFailure,
+  findStatus,
+  MAX_BOUNCE_RECIPIENTS,
+  type BounceRecipient,
+} from './bounce-recipient.ts';
 import { readDeliveryStatus, tellingStatus } from './delivery-status.ts';
 import { cleanReplyText } from './reply.ts';
 

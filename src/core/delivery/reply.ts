@@ -4,8 +4,7 @@
  * send as a whole; that depends on the command it answers, and is up to the transport.
  */
 import { cutText } from '../cut-text.ts';
-import { parseMessageId } from '../message/message-id.ts';
-import type { MessageId } from '../message/message-id.ts';
+import { parseMessageId, type MessageId } from '../message/message-id.ts';
 import type { Reply } from './states.ts';
 
 /** A reply's text is kept this far, in UTF-16 units; the standard limits a line to 512 octets, but not the number of lines. */

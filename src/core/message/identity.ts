@@ -3,13 +3,11 @@
  * Message-ID, Date, From and subject, whatever folder or path they come by; same-email.ts compares their contents. A message
  * without a Message-ID gets one made from its content. Without a Date, the content is a part of the identity.
  */
-import { addrSpec } from '../address/address.ts';
-import type { Address } from '../address/address.ts';
+import { addrSpec, type Address } from '../address/address.ts';
 import { digestOf } from '../mime/parse/content-digest.ts';
 import { fieldValue, fieldValues, type HeaderField } from '../mime/parse/header-fields.ts';
 import type { ParsedMessage } from '../mime/parse/parsed-message.ts';
-import { MADE_UP_DOMAIN, toMessageId } from './message-id.ts';
-import type { MessageId } from './message-id.ts';
+import { MADE_UP_DOMAIN, toMessageId, type MessageId } from './message-id.ts';
 
 /** The values that identify a message. */
 export interface MessageIdentity {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { expectCpuBelow } from '../../../test/readers/cpu-time.ts';
 import { MAX_REFERENCES, MAX_REFERENCES_OCTETS } from './limits.ts';
-import { parseMessageId } from './message-id.ts';
-import type { MessageId } from './message-id.ts';
+import { parseMessageId, type MessageId } from './message-id.ts';
 import { buildReferences, parseMessageIdList, parseMessageIdLists, withoutAddresses } from './references.ts';
 
 const id = (text: string): MessageId => parseMessageId(text)!;

@@ -3,8 +3,13 @@
  */
 import { decodeHeaderText } from '../mime/text/header-text.ts';
 import { MAX_PARSED_REFERENCES, MAX_REFERENCES, MAX_REFERENCES_OCTETS, MIN_WORD_ID_CHARS } from './limits.ts';
-import { isMadeUpMessageId, isWorthlessMessageId, normaliseMessageId, toMessageId } from './message-id.ts';
-import type { MessageId } from './message-id.ts';
+import {
+  isMadeUpMessageId,
+  isWorthlessMessageId,
+  normaliseMessageId,
+  toMessageId,
+  type MessageId,
+} from './message-id.ts';
 
 /** CRLF, space and two angle brackets: the cost of each id in a header besides its own octets. */
 const ID_OVERHEAD_OCTETS = 5;

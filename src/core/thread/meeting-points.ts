@@ -8,8 +8,7 @@
  * email, whoever they are. Other received emails are tied to the points of their own Message-ID, like those that name it.
  */
 import { createHash } from 'node:crypto';
-import { addrSpec } from '../address/address.ts';
-import type { Address } from '../address/address.ts';
+import { addrSpec, type Address } from '../address/address.ts';
 import { isTelling } from '../message/message-id.ts';
 import { isOwnFor } from '../message/suggested-counterparty.ts';
 

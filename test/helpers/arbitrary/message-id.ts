@@ -1,7 +1,6 @@
 /** Generators of Message-IDs, both regular ones and those that broken software writes. */
 import * as fc from 'fast-check';
-import { isWorthlessMessageId, toMessageId } from '../../../src/core/message/message-id.ts';
-import type { MessageId } from '../../../src/core/message/message-id.ts';
+import { isWorthlessMessageId, toMessageId, type MessageId } from '../../../src/core/message/message-id.ts';
 
 export const messageIdArbitrary: fc.Arbitrary<MessageId> = fc
   .oneof(

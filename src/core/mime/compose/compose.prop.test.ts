@@ -5,8 +5,7 @@ import { draftArbitrary, filesInOrder } from '../../../../test/helpers/arbitrary
 import type { Address } from '../../address/address.ts';
 import { parseAddressList } from '../../address/address-list.ts';
 import { formatMessageId } from '../../message/message-id.ts';
-import { composeMessage, composeMessageStream } from './compose.ts';
-import type { Draft } from './compose.ts';
+import { composeMessage, composeMessageStream, type Draft } from './compose.ts';
 import { displayFilename } from '../text/filename.ts';
 import { runs } from '../../../../test/helpers/runs.ts';
 

@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Address } from '../../address/address.ts';
 import type { ServiceError } from '../../errors.ts';
 import { parseMessageId } from '../../message/message-id.ts';
-import { composeMessage, composeMessageStream } from './compose.ts';
-import type { Draft } from './compose.ts';
+import { composeMessage, composeMessageStream, type Draft } from './compose.ts';
 
 const address = (name: string, localPart: string, domain = 'example.com'): Address => ({
   name,

@@ -20,8 +20,15 @@ import {
   messageIdTokens,
   textTokens,
 } from './header.ts';
-import { attachmentPart, calendarPart, multipart, textPart } from './part.ts';
-import type { FilePart, Part, PartContent } from './part.ts';
+import {
+  attachmentPart,
+  calendarPart,
+  multipart,
+  textPart,
+  type FilePart,
+  type Part,
+  type PartContent,
+} from './part.ts';
 
 /** A message before composing. */
 export interface Draft {

@@ -4,11 +4,9 @@
  *
  * A field is given as tokens that are joined by a space or a fold; a token itself is never broken.
  */
-import { addrSpec, isPlainPhrase, quote } from '../../address/address.ts';
-import type { Address } from '../../address/address.ts';
+import { addrSpec, isPlainPhrase, quote, type Address } from '../../address/address.ts';
 import { ServiceError } from '../../errors.ts';
-import { formatMessageId } from '../../message/message-id.ts';
-import type { MessageId } from '../../message/message-id.ts';
+import { formatMessageId, type MessageId } from '../../message/message-id.ts';
 import { encodeWords } from '../text/encoded-word.ts';
 import { FOLD_AT_CHARS, HEADER_WORD_CHARS } from '../limits.ts';
 

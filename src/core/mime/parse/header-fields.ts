@@ -11,8 +11,8 @@ import {
   isWorthlessMessageId,
   normaliseMessageId,
   toMessageId,
+  type MessageId,
 } from '../../message/message-id.ts';
-import type { MessageId } from '../../message/message-id.ts';
 import { decodeIdWords, parseMessageIdList } from '../../message/references.ts';
 import { readParameters } from './read-parameters.ts';
 

@@ -8,9 +8,8 @@
  */
 import { cutText } from '../../cut-text.ts';
 import { parseLenientAddressList, type LenientAddressList } from '../../address/lenient-address-list.ts';
-import type { Address } from '../../address/address.ts';
+import { addrSpec, type Address } from '../../address/address.ts';
 import { readMessageDate } from '../../message/date.ts';
-import { addrSpec } from '../../address/address.ts';
 import type { Invitation } from '../../calendar/invitation.ts';
 import { invitationText } from '../../calendar/invitation-text.ts';
 import { readInvitation } from '../../calendar/read-invitation.ts';
@@ -19,22 +18,19 @@ import { parseMessageIdLists, withoutAddresses } from '../../message/references.
 import { decodeTextPart, isBlank, readBody } from './body-text.ts';
 import { openEncodedMultipart } from './encoded-multipart.ts';
 import { openSigned } from './open-signed.ts';
-import { fieldValue, fieldValues, messageIdsOf } from './header-fields.ts';
-import type { HeaderField } from './header-fields.ts';
+import { fieldValue, fieldValues, messageIdsOf, type HeaderField } from './header-fields.ts';
 import { decodeHeaderText, hasUnknownCharset } from '../text/header-text.ts';
 import { declareUtf8 } from '../text/html-charset.ts';
 import { renderHtml } from '../text/html-to-text.ts';
 import { MAX_READ_SUBJECT_CHARS } from '../limits.ts';
 import { MessageLimitError } from './message-limit-error.ts';
-import { toParseLimits } from './parse-limits.ts';
-import type { ParseLimitName, ParseLimits } from './parse-limits.ts';
+import { toParseLimits, type ParseLimitName, type ParseLimits } from './parse-limits.ts';
 import type { ParsedMessage, ParseDefect, ReportPart } from './parsed-message.ts';
 import { readProtection, withProtection } from './protection.ts';
 import { decodedBytes, readAttachments } from './read-attachments.ts';
 import { readFrom, withoutBroken } from './read-from.ts';
 import type { ReceivedPart } from './received-part.ts';
-import { StructureReader } from './structure.ts';
-import type { Structure } from './structure.ts';
+import { StructureReader, type Structure } from './structure.ts';
 
 /** Reads a message in chunks, so that it may be too large for memory. */
 export interface MessageParser {

@@ -3,8 +3,7 @@
  */
 import { ByteCollector } from './byte-collector.ts';
 import type { LeafDigest } from './leaf-digest.ts';
-import { fieldValue } from './header-fields.ts';
-import type { HeaderField } from './header-fields.ts';
+import { fieldValue, type HeaderField } from './header-fields.ts';
 import { trimEnds } from '../../trim-ends.ts';
 import { MAX_MEDIA_NAME_CHARS, MAX_RECEIVED_BOUNDARY_CHARS } from '../limits.ts';
 import type { Cms } from './cms.ts';

@@ -21,8 +21,7 @@ import {
   MAX_RECEIVED_BOUNDARY_CHARS,
 } from '../limits.ts';
 import type { ParseLimitName, ParseLimits } from './parse-limits.ts';
-import { createPart } from './received-part.ts';
-import type { Keep, ReceivedPart } from './received-part.ts';
+import { createPart, type Keep, type ReceivedPart } from './received-part.ts';
 import { createTransferDecoder, type TransferDecoder, type TransferEncoding } from './transfer-decoding.ts';
 
 /** The result of reading a whole message. */

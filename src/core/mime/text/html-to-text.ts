@@ -5,8 +5,7 @@
  */
 import { compile } from 'html-to-text';
 import { flattenHtml } from './flatten-html.ts';
-import { HTML_FORMATTERS } from './html-formatters.ts';
-import type { Rendering } from './html-formatters.ts';
+import { HTML_FORMATTERS, type Rendering } from './html-formatters.ts';
 import { MAX_HTML_CHARS, MAX_HTML_DEPTH, MAX_HTML_MARK_CHARS, MAX_HTML_TAGS } from '../limits.ts';
 
 /** The library's mark for omissions; from the private use area, so that no text contains it by accident. */

@@ -4,9 +4,8 @@
  */
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import type { EmailsPage } from '../../db/emails-json.ts';
+import type { EmailsPage, EmailsJson } from '../../db/emails-json.ts';
 import { keyIdOf } from '../connections/auth.ts';
-import type { EmailsJson } from '../../db/emails-json.ts';
 import type { Logger } from '../../base/basics.ts';
 import type { HttpLimits } from '../connections/limits.ts';
 import { RequestSlots } from '../body/request-slots.ts';

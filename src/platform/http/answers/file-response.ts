@@ -1,6 +1,5 @@
 /** Answers with a file that a stranger may have made: as a download, or as something that a browser shows, but never runs. */
-import { pipeline, Transform } from 'node:stream';
-import type { Readable, TransformCallback } from 'node:stream';
+import { pipeline, Transform, type Readable, type TransformCallback } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { formatDisposition } from './content-disposition.ts';
 import type { HttpContext } from './context.ts';
