@@ -53,17 +53,19 @@ interface ParameterSchema {
   readonly type?: unknown;
 }
 
+type CheckRequest = (request: FastifyRequest, note: NoteMistake) => void;
+
 export class ClosedOperations {
   /** In lower case: those that some operation declares, and with them those that any write refuses. */
   readonly #declared = new Set<string>();
   readonly #headers = new Set(REFUSED_BY_WRITES);
   /** The check of each request that got so far; kept as long as the request. */
-  readonly #checks = new WeakMap<FastifyRequest, (note: NoteMistake) => void>();
+  readonly #checks = new WeakMap<FastifyRequest, CheckRequest>();
 
   /** Notes all mistakes in what the operation of the request does not list. False for a request that was refused before, without its secret. */
   noteMistakes(request: FastifyRequest, note: NoteMistake): boolean {
     const check = this.#checks.get(request);
-    check?.(note);
+    check?.(request, note);
     return check !== undefined;
   }
 
@@ -84,14 +86,14 @@ export class ClosedOperations {
     }
 
     let refused: readonly string[] | null = null;
-    const check = (request: FastifyRequest, note: NoteMistake): void => {
+    const check: CheckRequest = (request, note) => {
       refused ??= this.#refusedHeaders(isRead, ownHeaders);
       noteParameters(request, parameters, note);
       noteUnknownHeaders(request, refused, note);
       if (!isRead) noteCloseHeaders(request, this.#headers, this.#declared, note);
     };
     const close: onRequestHookHandler = (request, _reply, done) => {
-      this.#checks.set(request, (note) => check(request, note));
+      this.#checks.set(request, check);
       try {
         check(request, refuse);
       } catch (error) {

@@ -4,7 +4,7 @@ import { MAX_AUTHOR_CHARS } from '../../core/drafts/limits.ts';
 import type { ErrorCode } from '../../core/error-registry.ts';
 import type { HttpContext, HttpServer } from '../../platform/http/answers/context.ts';
 import { routedWith } from '../../platform/operation/declaration.ts';
-import type { FindsAccounts } from '../../platform/http/operations/routed.ts';
+import type { FindsAccounts } from '../../platform/http/operations/account-rules.ts';
 import type { DraftUseCases, DraftsPage, DraftsRequest } from './use-cases.ts';
 import { schemaOfOperation } from '../../platform/http/operations/operation-schema.ts';
 import {

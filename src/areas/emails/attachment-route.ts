@@ -1,8 +1,6 @@
 /** GET /api/attachments/{id}: the bytes of one attachment. */
+import { routed, type EmailDeps } from './routed.ts';
 import type { HttpContext, HttpServer } from '../../platform/http/answers/context.ts';
-import { routedWith } from '../../platform/operation/declaration.ts';
-import type { FindsAccounts } from '../../platform/http/operations/routed.ts';
-import type { EmailUseCases } from './use-cases.ts';
 import { schemaOfOperation } from '../../platform/http/operations/operation-schema.ts';
 import type { StoredAttachment } from '../../platform/files/stored-attachment.ts';
 import {
@@ -14,10 +12,6 @@ import {
 } from '../../platform/http/answers/stored-file.ts';
 import { errorResponses } from '../../platform/schemas/error-schemas.ts';
 import { Uuid } from '../../platform/schemas/schemas.ts';
-
-type EmailDeps = EmailUseCases & FindsAccounts;
-
-const routed = routedWith<EmailDeps>();
 
 const AttachmentParams = {
   type: 'object',

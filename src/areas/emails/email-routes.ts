@@ -2,11 +2,11 @@
  * GET /api/emails/{id}: all fields of one email. GET /api/emails/{id}/raw: the message itself. The same below /variants/{variantId} for
  * messages with its identity and different content.
  */
+import { routed, type EmailDeps } from './routed.ts';
 import type { FastifyReply } from 'fastify';
-import type { RawMessage, EmailUseCases } from './use-cases.ts';
+import type { RawMessage } from './use-cases.ts';
 import type { HttpContext, HttpServer } from '../../platform/http/answers/context.ts';
-import { routedWith } from '../../platform/operation/declaration.ts';
-import { OF_EMAIL, type FindsAccounts } from '../../platform/http/operations/routed.ts';
+import { OF_EMAIL } from '../../platform/http/operations/account-rules.ts';
 import { schemaOfOperation } from '../../platform/http/operations/operation-schema.ts';
 import type { EmailDetail } from './email-ports.ts';
 import type { VariantDetail } from './variant-view.ts';
@@ -16,10 +16,6 @@ import { EmailDetailSchema, toEmailDetailJson } from './email-detail.ts';
 import { errorResponses } from '../../platform/schemas/error-schemas.ts';
 import { EmailParams, jsonResponse, Uuid } from '../../platform/schemas/schemas.ts';
 import { VariantDetailSchema } from './variant-schema.ts';
-
-type EmailDeps = EmailUseCases & FindsAccounts;
-
-const routed = routedWith<EmailDeps>();
 
 const VariantParams = {
   type: 'object',

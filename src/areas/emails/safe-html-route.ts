@@ -1,20 +1,15 @@
 /** GET /api/emails/{id}/html: the HTML of an email, safe to show, as JSON or as a document for a frame. */
+import { routed, type EmailDeps } from './routed.ts';
 import type { XStatic } from 'typebox/schema';
 import type { SafeHtmlView } from './safe-html-view.ts';
 import type { RemovedKind } from '../../core/html/removed.ts';
 import type { HttpContext, HttpServer } from '../../platform/http/answers/context.ts';
-import { routedWith } from '../../platform/operation/declaration.ts';
-import { OF_EMAIL, type FindsAccounts } from '../../platform/http/operations/routed.ts';
-import type { EmailUseCases } from './use-cases.ts';
+import { OF_EMAIL } from '../../platform/http/operations/account-rules.ts';
 import { schemaOfOperation } from '../../platform/http/operations/operation-schema.ts';
 import { keyIdOf } from '../../core/keys/caller.ts';
 import { MAIL_THEMES, sendMailDocument, wantsDocument } from './mail-document.ts';
 import { errorResponses } from '../../platform/schemas/error-schemas.ts';
 import { EmailParams, record, Timestamp, Uuid } from '../../platform/schemas/schemas.ts';
-
-type EmailDeps = EmailUseCases & FindsAccounts;
-
-const routed = routedWith<EmailDeps>();
 
 const count = (description: string) => ({ type: 'integer', minimum: 0, description }) as const;
 

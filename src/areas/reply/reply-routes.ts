@@ -15,7 +15,7 @@ import type { ErrorCode } from '../../core/error-registry.ts';
 import { formatMessageId } from '../../core/message/message-id.ts';
 import type { HttpContext, HttpServer } from '../../platform/http/answers/context.ts';
 import { routedWith } from '../../platform/operation/declaration.ts';
-import type { FindsAccounts } from '../../platform/http/operations/routed.ts';
+import type { FindsAccounts } from '../../platform/http/operations/account-rules.ts';
 import { schemaOfOperation } from '../../platform/http/operations/operation-schema.ts';
 import { ownKey } from '../send/own-send.ts';
 import type { CheckedEmail, SendOnceResult, SendResult } from '../send/use-cases.ts';

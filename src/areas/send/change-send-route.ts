@@ -1,10 +1,10 @@
 /** PATCH /api/emails/{id}: changes a send that waits for its time. */
-import type { SendChange, SendUseCases } from './use-cases.ts';
+import { routed, type SendDeps } from './routed.ts';
+import type { SendChange } from './use-cases.ts';
 import { invalidRequest, ServiceError } from '../../core/errors.ts';
 import { Mistakes } from '../../core/mistakes.ts';
 import type { HttpContext, HttpServer } from '../../platform/http/answers/context.ts';
-import { routedWith } from '../../platform/operation/declaration.ts';
-import { OF_EMAIL, type FindsAccounts } from '../../platform/http/operations/routed.ts';
+import { OF_EMAIL } from '../../platform/http/operations/account-rules.ts';
 import { schemaOfOperation } from '../../platform/http/operations/operation-schema.ts';
 import type { EmailDetail } from '../emails/email-ports.ts';
 import { keyIdOf } from '../../core/keys/caller.ts';
@@ -19,10 +19,6 @@ import { refuseUnknown, toFields } from '../../platform/http/body/fields.ts';
 import type { EmailJson } from './attachment-body.ts';
 import { readSendFields, refuseMistakes, SendBody } from './send-body.ts';
 import type { SendInput } from './send-input.ts';
-
-type SendDeps = SendUseCases & FindsAccounts;
-
-const routed = routedWith<SendDeps>();
 
 const { to, cc, bcc, subject, text_body, html_body, attachments } = SendBody.properties;
 

@@ -1,11 +1,11 @@
 /** POST /api/send/batch: sends many emails, each with a result of its own. */
+import { routed, type SendDeps } from './routed.ts';
 import type { FastifyRequest } from 'fastify';
 import { MAX_BATCH_EMAILS, sendBatch as sendAll, type BatchResult } from './send-batch.ts';
 import type { AskedSend } from './use-cases.ts';
 import { invalidRequest, ServiceError } from '../../core/errors.ts';
 import { MAX_PROBLEMS, Mistakes } from '../../core/mistakes.ts';
 import type { HttpContext, HttpServer } from '../../platform/http/answers/context.ts';
-import { routedWith } from '../../platform/operation/declaration.ts';
 import { schemaOfOperation } from '../../platform/http/operations/operation-schema.ts';
 import { toAnswered } from '../../platform/http/answers/error-handler.ts';
 import { toErrorJson } from '../../platform/http/answers/error-json.ts';
@@ -27,10 +27,8 @@ import {
 import { refuseUnknown, toFields, wrongType } from '../../platform/http/body/fields.ts';
 import type { EmailJson } from './attachment-body.ts';
 import { readSendBody, SendBody } from './send-body.ts';
-import { sendsOf, type SendDeps } from './send-route.ts';
+import { sendsOf } from './send-route.ts';
 import type { SendInput } from './send-input.ts';
-
-const routed = routedWith<SendDeps>();
 
 const BatchBody = {
   type: 'object',

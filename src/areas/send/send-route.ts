@@ -1,9 +1,8 @@
 /**
  * POST /api/send: sends one email and records it.
  */
+import { routed, type SendDeps } from './routed.ts';
 import type { HttpContext, HttpServer } from '../../platform/http/answers/context.ts';
-import { routedWith } from '../../platform/operation/declaration.ts';
-import type { FindsAccounts } from '../../platform/http/operations/routed.ts';
 import { schemaOfOperation } from '../../platform/http/operations/operation-schema.ts';
 import type { FastifyRequest } from 'fastify';
 import { askedBy, ownKey, ownSend } from './own-send.ts';
@@ -23,10 +22,6 @@ import { SendDryRun } from './dry-run.ts';
 import { CHECKED_SEND_RESPONSES, SEND_ERRORS, SendHeaders } from './send-answer.ts';
 import { readSendBody, SendBody } from './send-body.ts';
 import type { SendInput } from './send-input.ts';
-
-export type SendDeps = SendUseCases & FindsAccounts;
-
-const routed = routedWith<SendDeps>();
 
 type SendEnd = SendResult | SendOnceResult | CheckedEmail;
 

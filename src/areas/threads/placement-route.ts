@@ -1,11 +1,10 @@
 /**
  * GET /api/emails/{id}/placement: why an email is in its thread.
  */
+import { routed, type ThreadDeps } from './routed.ts';
 import type { ExplainedPlacement, PlacedEmail } from './placement-facts.ts';
 import type { HttpContext, HttpServer } from '../../platform/http/answers/context.ts';
-import { routedWith } from '../../platform/operation/declaration.ts';
-import { OF_EMAIL, type FindsAccounts } from '../../platform/http/operations/routed.ts';
-import type { ThreadUseCases } from './use-cases.ts';
+import { OF_EMAIL } from '../../platform/http/operations/account-rules.ts';
 import { schemaOfOperation } from '../../platform/http/operations/operation-schema.ts';
 import { PlacementRule, PLACEMENT_RULES } from '../emails/email-schemas.ts';
 import { errorResponses } from '../../platform/schemas/error-schemas.ts';
@@ -21,10 +20,6 @@ import {
   Uuid,
 } from '../../platform/schemas/schemas.ts';
 import { RefusedMergeSchema, toRefusedMergeJson } from './refused-merges-route.ts';
-
-type ThreadDeps = ThreadUseCases & FindsAccounts;
-
-const routed = routedWith<ThreadDeps>();
 
 const PlacedEmailSchema = record('PlacedEmail', {
   id: Uuid,

@@ -1,8 +1,8 @@
 /** GET /api/refused-merges: threads of different customers that mail would have joined. */
 import type { RefusedMerge } from './refused-merge-store.ts';
 import type { HttpContext, HttpServer } from '../../platform/http/answers/context.ts';
-import { routedWith } from '../../platform/operation/declaration.ts';
-import type { ThreadUseCases, RefusedMergesPage, RefusedMergesRequest } from './use-cases.ts';
+import { routed, type ThreadDeps } from './routed.ts';
+import type { RefusedMergesPage, RefusedMergesRequest } from './use-cases.ts';
 import { schemaOfOperation } from '../../platform/http/operations/operation-schema.ts';
 import { PLACEMENT_RULES } from '../emails/email-schemas.ts';
 import {
@@ -20,8 +20,6 @@ import {
   Timestamp,
   Uuid,
 } from '../../platform/schemas/schemas.ts';
-
-const routed = routedWith<ThreadUseCases>();
 
 export const RefusedMergeSchema = record('RefusedMerge', {
   account_id: { type: 'string' },
@@ -54,7 +52,7 @@ const listRefusedMerges = routed<RefusedMergesRequest, RefusedMergesPage>()({
   account: 'list',
 });
 
-export function registerRefusedMergeRoutes(app: HttpServer, { perform }: HttpContext<ThreadUseCases>): void {
+export function registerRefusedMergeRoutes(app: HttpServer, { perform }: HttpContext<ThreadDeps>): void {
   app.get(
     listRefusedMerges.path,
     {

@@ -2,13 +2,13 @@
  * GET /api/threads: all threads, newest activity first, page by page. POST /api/thread/{threadId}/read and /unread: mark its emails as read
  * or unread.
  */
+import { routed, type ThreadDeps } from './routed.ts';
 import { MAX_SHOWN_RECIPIENTS, type ThreadListing, type ThreadMark } from './thread-list-ports.ts';
 import { senderWarnings, type OwnSenders } from '../../core/address/sender-warnings.ts';
 import { invalidRequest } from '../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../../platform/http/answers/context.ts';
-import { routedWith } from '../../platform/operation/declaration.ts';
-import { OF_THREAD, type FindsAccounts } from '../../platform/http/operations/routed.ts';
-import type { ThreadUseCases, ThreadsPage, ThreadsRequest } from './use-cases.ts';
+import { OF_THREAD } from '../../platform/http/operations/account-rules.ts';
+import type { ThreadsPage, ThreadsRequest } from './use-cases.ts';
 import { schemaOfOperation } from '../../platform/http/operations/operation-schema.ts';
 import { keyIdOf } from '../../core/keys/caller.ts';
 import {
@@ -46,10 +46,6 @@ import {
   toMoment,
   Uuid,
 } from '../../platform/schemas/schemas.ts';
-
-type ThreadDeps = ThreadUseCases & FindsAccounts;
-
-const routed = routedWith<ThreadDeps>();
 
 const ThreadsQuerySchema = {
   type: 'object',

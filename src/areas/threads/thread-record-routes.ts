@@ -2,6 +2,7 @@
  * GET /api/threads/{threadId}: the record of a thread and a page of its emails, for a page that shows it. PATCH changes the parts of the
  * record that people set.
  */
+import { routed, type ThreadDeps } from './routed.ts';
 import type { XStatic } from 'typebox/schema';
 import { MAX_ASSIGNEE_CHARS } from './assignees.ts';
 import {
@@ -18,9 +19,8 @@ import { invalidRequest } from '../../core/errors.ts';
 import { formatMessageId } from '../../core/message/message-id.ts';
 import { TRIMMED_LINE_PATTERN } from '../../core/one-line.ts';
 import type { HttpContext, HttpServer } from '../../platform/http/answers/context.ts';
-import { routedWith } from '../../platform/operation/declaration.ts';
-import { OF_THREAD, type FindsAccounts } from '../../platform/http/operations/routed.ts';
-import type { ThreadUseCases, ThreadPageRequest, ThreadPageResult } from './use-cases.ts';
+import { OF_THREAD } from '../../platform/http/operations/account-rules.ts';
+import type { ThreadPageRequest, ThreadPageResult } from './use-cases.ts';
 import { schemaOfOperation } from '../../platform/http/operations/operation-schema.ts';
 import { keyIdOf } from '../../core/keys/caller.ts';
 import { JSON_BODY_ERRORS, smallJsonBody } from '../../platform/http/body/json-body.ts';
@@ -63,10 +63,6 @@ import {
   UndeliveredCount,
   workProperties,
 } from '../../platform/schemas/thread-schemas.ts';
-
-type ThreadDeps = ThreadUseCases & FindsAccounts;
-
-const routed = routedWith<ThreadDeps>();
 
 const ThreadRecordSchema = record('ThreadRecord', {
   id: { ...Uuid, description: 'Differs from the requested id when that thread was merged into this one.' },

@@ -4,19 +4,14 @@
  * The version of the thread is its ETag, so for a caller that polls, emails are neither read nor sent again. The tag is weak (RFC 9110
  * §8.8.1): a large thread is read while it is sent, and may be changed meanwhile.
  */
+import { routed, type ThreadDeps } from './routed.ts';
 import type { HttpContext, HttpServer } from '../../platform/http/answers/context.ts';
-import { routedWith } from '../../platform/operation/declaration.ts';
-import { OF_THREAD, type FindsAccounts } from '../../platform/http/operations/routed.ts';
-import type { ThreadUseCases } from './use-cases.ts';
+import { OF_THREAD } from '../../platform/http/operations/account-rules.ts';
 import { schemaOfOperation } from '../../platform/http/operations/operation-schema.ts';
 import type { ThreadEmails } from './thread-list-ports.ts';
 import { isUnchanged } from '../../platform/http/answers/entity-tag.ts';
 import { errorResponses } from '../../platform/schemas/error-schemas.ts';
 import { Email, jsonResponse, record, ThreadParams } from '../../platform/schemas/schemas.ts';
-
-type ThreadDeps = ThreadUseCases & FindsAccounts;
-
-const routed = routedWith<ThreadDeps>();
 
 /** Increase it when the answers for the same emails change their form: caches still have the old ones. */
 const FORM = 1;

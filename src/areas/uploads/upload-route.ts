@@ -8,7 +8,7 @@ import { invalidRequest, ServiceError } from '../../core/errors.ts';
 import { isOneLine, ONE_LINE_PATTERN } from '../../core/one-line.ts';
 import type { HttpContext, HttpServer } from '../../platform/http/answers/context.ts';
 import { routedWith } from '../../platform/operation/declaration.ts';
-import { chooseAccount } from '../../platform/http/operations/routed.ts';
+import { chooseAccount } from '../../platform/http/operations/account-rules.ts';
 import type { UploadUseCases, UploadRequest } from './use-cases.ts';
 import { schemaOfOperation } from '../../platform/http/operations/operation-schema.ts';
 
