@@ -1,33 +1,28 @@
 /**
- * `npm run check`: all checks that run no test, as many at once as there are cores, what fails most often first. Prints a line for each, and
- * the output of those that fail; ends with 1 when one does.
+ * `npm run check`: the commands of the other scripts that check without tests, as many at once as there are cores, what fails most often
+ * first. Prints a line for each, and the output of those that fail; ends with 1 when one does.
  */
 import { spawn } from 'node:child_process';
+import fs from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const CHECKS = [
-  ['format', 'npm run --silent format:check'],
-  ['types', 'tsc -p tsconfig.json'],
-  ['types of the client', 'tsc -p clients/typescript/tsconfig.json'],
-  ['types of the page', 'tsc -p page/tsconfig.json'],
-  ['statements', 'npm run --silent statements -- --check'],
-  ['lint', 'oxlint --deny-warnings'],
-  ['promises', 'oxlint --type-aware --config .oxlintrc.promises.json src clients/typescript/src page/src'],
-  ['imports', 'depcruise --config .dependency-cruiser.cjs src'],
-  ['unused code', 'knip'],
-  ['lock file', 'node scripts/check-lock.mjs'],
-];
-
 process.chdir(path.dirname(path.dirname(fileURLToPath(import.meta.url))));
+const { scripts } = JSON.parse(fs.readFileSync('package.json', 'utf8'));
+const CHECKS = [
+  scripts['format:check'],
+  scripts.types,
+  `${scripts.statements} --check`,
+  scripts.lint,
+].flatMap((commands) => commands.split(' && '));
 const env = {
   ...process.env,
   PATH: `${path.resolve('node_modules/.bin')}${path.delimiter}${process.env.PATH}`,
 };
 
 /** Prints its line; true if it passed. */
-async function check([name, command]) {
+async function check(command) {
   const started = performance.now();
   const child = spawn(command, { shell: true, env, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
@@ -40,7 +35,9 @@ async function check([name, command]) {
     child.once('close', resolve);
   });
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
-  console.log(code === 0 ? `${name}: passed in ${seconds} s` : `${name}: failed in ${seconds} s\n${output}`);
+  console.log(
+    code === 0 ? `passed in ${seconds} s: ${command}` : `failed in ${seconds} s: ${command}\n${output}`,
+  );
   return code === 0;
 }
 
@@ -48,10 +45,10 @@ const waiting = [...CHECKS];
 const failed = [];
 async function work() {
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
-    if (!(await check(next))) failed.push(next[0]);
+    if (!(await check(next))) failed.push(next);
 }
 await Promise.all(Array.from({ length: availableParallelism() }, work));
 if (failed.length > 0) {
-  console.error(`failed: ${failed.join(', ')}`);
+  console.error(`failed:\n${failed.join('\n')}`);
   process.exitCode = 1;
 }
