@@ -2,12 +2,12 @@
  * docs/concurrency.md lists every lease, lock and limit of the source. `docs.test.ts` checks that the things it
  * names exist.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { allSources } from '../helpers/sources.ts';
 
-const SRC = path.join(import.meta.dirname, '..', '..', 'src');
-const DOCS = path.join(SRC, '..', 'docs');
+const DOCS = path.join(import.meta.dirname, '../../docs');
 const PAGE = readFileSync(path.join(DOCS, 'concurrency.md'), 'utf8');
 
 /** Constants whose name shows that they bound or delimit work. Statements have names such as `TRY_LOCK`. */
@@ -20,10 +20,7 @@ const ADVISORY = /\bpg_(?:try_)?advisory/;
 /** They bound no work: so many octets are made of one. */
 const OTHERS = new Set(['core/mime/compose/dkim-body.ts: MAX_OCTETS_AT_ONCE']);
 
-const sources = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
-  .map((file) => file.replaceAll('\\', '/'))
-  .filter((file) => file.endsWith('.ts') && !/\.(?:test|generated)\.ts$/.test(file))
-  .map((file) => ({ file, text: readFileSync(path.join(SRC, file), 'utf8') }));
+const sources = allSources();
 
 /** In the form of the page: `A`, `B` and `C` in `a/file.ts`. */
 const named = new Set(

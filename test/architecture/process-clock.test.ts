@@ -3,12 +3,8 @@
  * these lists say why it may be: the first for the clock of the machine, the second for `clock()`, which follows the database's with a few
  * seconds' delay. Whatever passes within one process is measured by `performance.now()`.
  */
-import { readdirSync, readFileSync } from 'node:fs';
-import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-
-const SOURCE = fileURLToPath(new URL('../../src/', import.meta.url));
+import { allSources } from '../helpers/sources.ts';
 
 const MACHINE_CLOCK =
   /\bDate\.now\b|\bnew Date\b(?!\()|\bnew Date\(\)|(?<!new )(?<![\w.$])Date\(\)|\bperformance\.timeOrigin\b/;
@@ -74,14 +70,10 @@ function linesWith(pattern: RegExp, text: string): readonly string[] {
     .filter((line) => pattern.test(line));
 }
 
-function filesWith(pattern: RegExp): readonly string[] {
-  const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' });
-  return files
-    .filter((file) => file.endsWith('.ts') && !/\.(?:test|generated)\.ts$/.test(file))
-    .filter((file) => linesWith(pattern, readFileSync(path.join(SOURCE, file), 'utf8')).length > 0)
-    .map((file) => file.replaceAll(path.sep, '/'))
-    .sort();
-}
+const filesWith = (pattern: RegExp): readonly string[] =>
+  allSources()
+    .filter(({ text }) => linesWith(pattern, text).length > 0)
+    .map(({ file }) => file);
 
 describe('the clock of a process', () => {
   it('is read only where it decides nothing that belongs to the database', () => {

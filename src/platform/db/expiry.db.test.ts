@@ -1,6 +1,6 @@
 /** What deletes because of the time asks whether the clock is certain: a clock that jumped expires nothing. */
 import { expect, it } from 'vitest';
-import { sqlSources } from '../../../test/helpers/sql-sources.ts';
+import { sqlSources } from '../../../test/helpers/sources.ts';
 
 /** The reasons why these may delete at any time. */
 const EXCEPTIONS: ReadonlyMap<string, string> = new Map([

@@ -1,7 +1,7 @@
 /** Types of rows follow from the schema: `RowOf` a statement, `JsonOf` a part of one. */
 import { parseSync, Visitor } from 'oxc-parser';
 import { expect, it } from 'vitest';
-import { sqlSources } from '../../../test/helpers/sql-sources.ts';
+import { sqlSources } from '../../../test/helpers/sources.ts';
 
 interface Declared {
   readonly file: string;

@@ -1,6 +1,6 @@
 /** Text that PostgreSQL can't store, in the parameters of statements. */
 import { expect, it } from 'vitest';
-import { sqlSources } from '../../../test/helpers/sql-sources.ts';
+import { sqlSources } from '../../../test/helpers/sources.ts';
 import { call, statement, type Executor, run } from './statement.ts';
 
 /** JSON that is no parameter of a statement, or one that keeps what its writer wrote. */

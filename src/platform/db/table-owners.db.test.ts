@@ -1,11 +1,12 @@
 /** Each table is written by one module or area; where concerns share its rows, so is each column. See docs/architecture.md. */
-import { readFileSync, readdirSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { allSources } from '../../../test/helpers/sources.ts';
 
-const SRC = path.join(import.meta.dirname, '../..');
-const ARCHITECTURE = path.join(SRC, '../docs/architecture.md');
-const SCHEMA = path.join(SRC, '../docs/schema.sql');
+const DOCS = path.join(import.meta.dirname, '../../../docs');
+const ARCHITECTURE = path.join(DOCS, 'architecture.md');
+const SCHEMA = path.join(DOCS, 'schema.sql');
 const MIGRATIONS = 'platform/db/migrations/';
 /** Files of the API, whose texts have words of SQL, too. */
 const WITHOUT_SQL = /(?:operations|-routes?|-schemas?)\.ts$/;
@@ -73,16 +74,17 @@ function writesOf(source: string): readonly string[] {
 
 /**
  * Written table (`emails`, for rows) or column (`emails.state`, for columns of existing rows) → the modules that write it.
- * @param folder of the modules; those of the migrations are separate from the others
+ * @param folder of the modules, whose names are those below it: the areas and all others, or the migrations
  */
-function readWriters(folder = ''): ReadonlyMap<string, readonly string[]> {
+function readWriters(
+  folder: 'areas/' | typeof MIGRATIONS = 'areas/',
+): ReadonlyMap<string, readonly string[]> {
   const writers = new Map<string, Set<string>>();
-  for (const file of readdirSync(path.join(SRC, folder), { recursive: true, encoding: 'utf8' }).sort()) {
-    if (!file.endsWith('.ts') || /\.(?:test|generated)\.ts$/.test(file) || file.startsWith(MIGRATIONS))
-      continue;
-    if (WITHOUT_SQL.test(file)) continue;
-    for (const written of writesOf(readFileSync(path.join(SRC, folder, file), 'utf8'))) {
-      writers.set(written, (writers.get(written) ?? new Set()).add(file.replace(/^areas\/|\.ts$/g, '')));
+  for (const { file, text } of allSources()) {
+    if (WITHOUT_SQL.test(file) || file.startsWith(MIGRATIONS) !== (folder === MIGRATIONS)) continue;
+    const module = (file.startsWith(folder) ? file.slice(folder.length) : file).replace(/\.ts$/, '');
+    for (const written of writesOf(text)) {
+      writers.set(written, (writers.get(written) ?? new Set()).add(module));
     }
   }
   return new Map([...writers].map(([written, files]) => [written, [...files]]));

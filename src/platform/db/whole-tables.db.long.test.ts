@@ -7,7 +7,7 @@ import path from 'node:path';
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { inboundRecord } from '../../../test/helpers/inbound-record.ts';
-import { sqlSources } from '../../../test/helpers/sql-sources.ts';
+import { sqlSources } from '../../../test/helpers/sources.ts';
 import { outboundRecord } from '../../../test/helpers/outbound-record.ts';
 import { openMailStores, type MailStores } from '../../../test/helpers/mail-stores.ts';
 import { allStatements } from './statement.ts';
