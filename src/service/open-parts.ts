@@ -1,7 +1,7 @@
 /** A part of the composition root: everything that a service opens in a locked DATA_DIR, and what depends on it. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { loadOrCreateInstanceId } from '../connectors/data-dir/instance-id.ts';
-import { createDueWork } from '../areas/work/find-due-work.ts';
+import { createDueWork } from '../areas/work/due-work.ts';
 import { createTokenStore } from '../areas/accounts/oauth2-tokens.ts';
 import type { Meter } from '../platform/base/meter.ts';
 import type { MailboxSource } from '../areas/mailboxes/mailbox-ports.ts';

@@ -28,7 +28,7 @@ export interface KnownEmail {
   readonly isDeleted: boolean;
 }
 
-/** The values by which an email is found. */
+/** The identifying values of an email that is looked up. */
 export interface SoughtEmail {
   readonly accountId: string;
   readonly identity: MessageIdentity;

@@ -53,7 +53,7 @@ export interface SuppressionStore {
   suppress(address: string, note: string | null, keyId?: string | null): Promise<Suppression>;
   /** null when it is not on the list. */
   lift(address: string, keyId?: string | null): Promise<{ readonly liftedAt: Date } | null>;
-  /** The key by which erased addresses are recognised; see core/erase/erased-address.ts. */
+  /** The key of the digests that recognise erased addresses; see core/erase/erased-address.ts. */
   readDigestKey(): Promise<DigestKey>;
   /** Everything that changed after that version, in order; at most `limit`. 0 for all changes. */
   changesAfter(version: number, limit: number): Promise<readonly SuppressionChange[]>;
