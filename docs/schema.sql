@@ -623,6 +623,7 @@ create table erasures (
   scanned_to uuid,
   has_found boolean not null default false,
   has_waiting boolean not null default false,
+  is_waiting boolean not null default false,
   events_to bigint not null default 0,
   erased jsonb not null default '{}'::jsonb,
   owner uuid,

@@ -28,6 +28,8 @@ export interface Erasure {
   readonly customerId: string | null;
   /** null while it is under way. */
   readonly finishedAt: Date | null;
+  /** Nothing is left but emails that are being sent: it goes on once they are. */
+  readonly isWaiting: boolean;
   /** The counts so far. */
   readonly erased: Erased;
 }

@@ -62,7 +62,11 @@ const Erased = record('Erased', {
 
 const ErasureSchema = record('Erasure', {
   id: Uuid,
-  state: { type: 'string', enum: ['running', 'done'] },
+  state: {
+    type: 'string',
+    enum: ['running', 'waiting', 'done'],
+    description: '`waiting`: the emails that are left are being sent; it continues after that.',
+  },
   requested_at: Timestamp,
   requested_by: { type: 'string', description: 'The secret that requested it.' },
   customer_id: NullableUuid,
@@ -217,10 +221,10 @@ export function registerErasureRoutes(
   );
 }
 
-function toJson({ id, requestedAt, requestedBy, customerId, finishedAt, erased }: Erasure): object {
+function toJson({ id, requestedAt, requestedBy, customerId, finishedAt, isWaiting, erased }: Erasure): object {
   return {
     id,
-    state: finishedAt === null ? 'running' : 'done',
+    state: finishedAt !== null ? 'done' : isWaiting ? 'waiting' : 'running',
     requested_at: requestedAt.toISOString(),
     requested_by: requestedBy,
     customer_id: customerId,

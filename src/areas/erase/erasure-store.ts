@@ -268,6 +268,7 @@ function toErasure(row: RowOf<typeof READ>): Erasure {
     requestedBy: row.requested_by,
     customerId: row.customer_id,
     finishedAt: row.finished_at,
+    isWaiting: row.is_waiting,
     erased: toErased(row.erased as Counts),
   };
 }
@@ -275,7 +276,7 @@ function toErasure(row: RowOf<typeof READ>): Erasure {
 const toErased = (counts: Counts): Erased =>
   Object.fromEntries(ERASED_KINDS.map((kind) => [kind, counts[kind] ?? 0])) as Record<ErasedKind, number>;
 
-const COLUMNS = 'id, requested_at, requested_by, customer_id, finished_at, erased';
+const COLUMNS = 'id, requested_at, requested_by, customer_id, finished_at, is_waiting, erased';
 
 /** For a customer: the addresses that belong to no other customer, and to no account. */
 const REQUEST = statement(
@@ -362,7 +363,9 @@ const SET_SCANNED = statement(
 
 const BEGIN_SCAN = statement(
   'begin-erasure-scan',
-  'update erasures set scanned_to = null, has_found = false, has_waiting = false where id = $id',
+  `update erasures set scanned_to = null, is_waiting = has_waiting and not has_found, has_found = false,
+    has_waiting = false
+  where id = $id`,
 );
 
 const SET_EVENTS_TO = statement('set-erasure-events', 'update erasures set events_to = $to where id = $id');

@@ -151,6 +151,7 @@ declare module '../../platform/db/statement.ts' {
         requested_by: string;
         customer_id: string | null;
         finished_at: Date | null;
+        is_waiting: boolean;
         erased: unknown;
       };
     };
@@ -217,6 +218,7 @@ declare module '../../platform/db/statement.ts' {
         requested_by: string;
         customer_id: string | null;
         finished_at: Date | null;
+        is_waiting: boolean;
         erased: unknown;
         addresses: string[];
         candidates: string[];

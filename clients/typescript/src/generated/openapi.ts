@@ -3285,8 +3285,11 @@ export interface components {
         };
         Erasure: {
             id: components["schemas"]["Uuid"];
-            /** @enum {string} */
-            state: "running" | "done";
+            /**
+             * @description `waiting`: the emails that are left are being sent; it continues after that.
+             * @enum {string}
+             */
+            state: "running" | "waiting" | "done";
             requested_at: components["schemas"]["Timestamp"];
             /** @description The secret that requested it. */
             requested_by: string;

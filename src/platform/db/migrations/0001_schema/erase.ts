@@ -78,6 +78,8 @@ export const ERASE = [
     has_found boolean not null default false,
     -- Since the scan began, an email was being sent
     has_waiting boolean not null default false,
+    -- The last whole scan found nothing but emails that were being sent
+    is_waiting boolean not null default false,
     events_to bigint not null default 0,
     -- Numbers by kind
     erased jsonb not null default '{}' check (jsonb_typeof(erased) = 'object'),
