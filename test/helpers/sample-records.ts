@@ -28,6 +28,7 @@ export const sampleErasure: Erasure = {
   requestedBy: 'secret 1',
   customerId: null,
   finishedAt: null,
+  isWaiting: false,
   erased: {
     emails: 12,
     files: 4,

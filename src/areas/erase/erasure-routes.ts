@@ -221,7 +221,15 @@ export function registerErasureRoutes(
   );
 }
 
-function toJson({ id, requestedAt, requestedBy, customerId, finishedAt, isWaiting, erased }: Erasure): object {
+function toJson({
+  id,
+  requestedAt,
+  requestedBy,
+  customerId,
+  finishedAt,
+  isWaiting,
+  erased,
+}: Erasure): object {
   return {
     id,
     state: finishedAt !== null ? 'done' : isWaiting ? 'waiting' : 'running',
