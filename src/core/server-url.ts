@@ -112,6 +112,9 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}$/.test(host);
 }
 
+/** True when the URL's host is this machine. */
+export const isLoopbackUrl = ({ hostname }: URL): boolean => isLoopback(hostname.replace(/^\[|\]$/g, ''));
+
 /**
  * The limits that the query sets. A limit of 0, NaN or beyond the range must not disable a guard.
  *

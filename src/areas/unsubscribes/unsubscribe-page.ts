@@ -5,13 +5,13 @@
  */
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { escapeUTF8 } from 'entities';
 import type { TokenView, UnsubscribeUseCases } from './use-cases.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { UNSUBSCRIBE_BUTTON, UNSUBSCRIBE_TEXTS } from '../../core/texts.ts';
 import { WindowCounts } from '../../core/edge/window-counts.ts';
 import { RETRY_AFTER_SECONDS } from '../../platform/http/answers/error-handler.ts';
 import type { HttpContext, HttpServer } from '../../platform/http/answers/context.ts';
+import { languageOf, sendSmallPage, type PageLanguage } from '../../platform/http/answers/small-page.ts';
 import { readRequestBody } from '../../platform/http/body/request-body.ts';
 import { clientAddressOf } from '../../platform/http/connections/client-address.ts';
 
@@ -25,11 +25,7 @@ const MAX_OF_TOKEN = 20;
 /** Some 200 bytes each. */
 const MAX_COUNTED = 10_000;
 
-const PAGE_CSP =
-  "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
-
-type Language = keyof typeof UNSUBSCRIBE_TEXTS;
-type PageKind = keyof (typeof UNSUBSCRIBE_TEXTS)[Language];
+type PageKind = keyof (typeof UNSUBSCRIBE_TEXTS)[PageLanguage];
 
 const STATUS: Readonly<Record<PageKind, number>> = {
   ask: 200,
@@ -107,48 +103,18 @@ function asksForIt(body: string): boolean {
 }
 
 function show(request: FastifyRequest, reply: FastifyReply, kind: PageKind, view?: TokenView): FastifyReply {
-  const language = languageOf(request.headers['accept-language']);
+  const language = languageOf(request);
   const [title, text] = UNSUBSCRIBE_TEXTS[language][kind];
   const { list = '', address = '' } = view ?? {};
-  const words = escapeUTF8(
-    text.replace(/\{(list|address)\}/g, (_, name) => (name === 'list' ? list : address)),
-  );
-  const form =
-    kind === 'ask'
-      ? `<form method="post"><input type="hidden" name="List-Unsubscribe" value="One-Click"><button>${UNSUBSCRIBE_BUTTON[language]}</button></form>`
-      : '';
+  const words = text.replace(/\{(list|address)\}/g, (_, name) => (name === 'list' ? list : address));
   if (kind === 'busy' || kind === 'unavailable') reply.header('retry-after', String(RETRY_AFTER_SECONDS));
-  return reply
-    .code(STATUS[kind])
-    .header('content-type', 'text/html; charset=utf-8')
-    .header('content-security-policy', PAGE_CSP)
-    .header('cache-control', 'no-store')
-    .header('x-content-type-options', 'nosniff')
-    .header('x-robots-tag', 'noindex')
-    .header('vary', 'accept-language')
-    .send(
-      `<!doctype html>
-<html lang="${language}">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title}</title>
-<style>
-  body { font: 1.1rem/1.5 system-ui, sans-serif; max-width: 34rem; margin: 15vh auto; padding: 0 1rem; overflow-wrap: anywhere }
-  button { font: inherit; padding: 0.5rem 1.5rem }
-</style>
-<main>
-<h1>${title}</h1>
-<p>${words}</p>
-${form}
-</main>
-</html>
-`,
-    );
-}
-
-/** RFC 9110 §12.5.4, without weights: the first language that we have; German without the header, else English. */
-function languageOf(header: string | undefined): Language {
-  if (header === undefined) return 'de';
-  const known = header.split(',').map((part) => part.trim().slice(0, 2).toLowerCase());
-  return known.find((language): language is Language => language === 'de' || language === 'en') ?? 'en';
+  return sendSmallPage(reply, STATUS[kind], {
+    language,
+    title,
+    text: words,
+    form:
+      kind === 'ask'
+        ? `<form method="post"><input type="hidden" name="List-Unsubscribe" value="One-Click"><button>${UNSUBSCRIBE_BUTTON[language]}</button></form>`
+        : '',
+  });
 }

@@ -1,7 +1,7 @@
 /** The settings in use, and how safe they are. */
 import { fileVariableOf } from '../../config/variable.ts';
 import { VARIABLES, type Config } from '../../config/config.ts';
-import { isLoopback } from '../../core/server-url.ts';
+import { isLoopback, isLoopbackUrl } from '../../core/server-url.ts';
 import { findReadableFiles } from '../../service/exposure.ts';
 import { ok, problem, warning, type Check, type Finding } from '../../service/finding.ts';
 import { findMisspelt } from './misspelt.ts';
@@ -96,7 +96,7 @@ function ofMail({ accounts }: Config): readonly Finding[] {
 
 function ofServerUrl(id: string, variable: string, url: URL): readonly Finding[] {
   const where = `${variable} of account ${id}`;
-  if (isLoopback(url.hostname.replace(/^\[|\]$/g, ''))) return [];
+  if (isLoopbackUrl(url)) return [];
   const findings: Finding[] = [];
   if (url.searchParams.get('tls_verify') === 'false') {
     findings.push(
@@ -118,7 +118,7 @@ function ofServerUrl(id: string, variable: string, url: URL): readonly Finding[]
 function ofDatabase({ databaseUrl }: Config): readonly Finding[] {
   if (databaseUrl === null) return [];
   const url = new URL(databaseUrl);
-  const isLocal = url.hostname === '' || isLoopback(url.hostname.replace(/^\[|\]$/g, ''));
+  const isLocal = url.hostname === '' || isLoopbackUrl(url);
   const mode = url.searchParams.get('sslmode');
   if (isLocal || (mode !== null && mode !== 'disable')) return [];
   return [
