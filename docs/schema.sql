@@ -15,6 +15,18 @@ create table account_clock (
 );
 CREATE UNIQUE INDEX account_clock_one ON account_clock ((true));
 
+create table account_consents (
+  account_id account_id not null,
+  state_hash bytea not null,
+  sealed bytea not null,
+  return_url text,
+  expires_at timestamp with time zone not null,
+  constraint account_consents_pkey PRIMARY KEY (account_id),
+  constraint account_consents_state_hash_key UNIQUE (state_hash),
+  constraint account_consents_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE,
+  constraint account_consents_state_hash_check CHECK ((length(state_hash) = 32))
+);
+
 create table accounts (
   id account_id not null,
   settings jsonb not null,
@@ -808,7 +820,7 @@ create table mailbox_accounts (
   constraint mailbox_accounts_check1 CHECK ((((last_error IS NULL) = (last_error_kind IS NULL)) AND ((last_error IS NULL) = (last_error_at IS NULL)))),
   constraint mailbox_accounts_last_error_kind_check CHECK ((last_error_kind = ANY (ARRAY['credentials'::text, 'connection'::text, 'refused'::text, 'service'::text])))
 );
-CREATE TRIGGER mailbox_accounts_events_after_update AFTER UPDATE OF last_error ON mailbox_accounts FOR EACH ROW WHEN (((old.last_error IS NULL) <> (new.last_error IS NULL))) EXECUTE FUNCTION mailbox_accounts_events_after_update();
+CREATE TRIGGER mailbox_accounts_events_after_update AFTER UPDATE OF last_error ON mailbox_accounts FOR EACH ROW WHEN ((((old.last_error IS NULL) <> (new.last_error IS NULL)) OR ((new.last_error_kind = 'credentials'::text) AND (old.last_error_kind IS DISTINCT FROM 'credentials'::text)))) EXECUTE FUNCTION mailbox_accounts_events_after_update();
 
 create table mailbox_messages (
   mailbox_id uuid not null,

@@ -44,6 +44,8 @@ import { registerDocumentRoutes } from './document/document.ts';
 import { RouteTable } from './document/route-table.ts';
 import { orRemove } from '../platform/http/body/or-remove.ts';
 import { expectContinue } from '../platform/http/body/request-body.ts';
+import type { AccountConsents } from '../areas/accounts/account-consents.ts';
+import { registerConsentPage } from '../areas/accounts/consent-page.ts';
 import { registerAttachmentRoutes } from '../areas/emails/attachment-route.ts';
 import { registerAmbiguousEmailsRoute } from '../areas/customers/ambiguous-emails-route.ts';
 import { registerCustomerEmailsRoute } from '../areas/customers/customer-emails-route.ts';
@@ -98,6 +100,8 @@ export interface HttpAppOptions {
   readonly application: OpenUseCases;
   /** Guards and runs the operations of all other routes. */
   readonly runner: OperationRunner<OperationDeps>;
+  /** Takes the consents of mailboxes' owners; default: none can be given. */
+  readonly consents?: Pick<AccountConsents, 'answer'>;
   /** Accepted besides the secrets; default: none. */
   readonly keys?: Pick<KeyRing, 'find' | 'refresh' | 'whyRefused'>;
   /** Sessions of browsers; default: none can be opened. */
@@ -283,12 +287,13 @@ function registerRoutes(
   context: HttpContext<OperationDeps>,
   authenticate: onRequestHookHandler,
   routes: RouteTable,
-  { application, mcp, guide = null, runner }: HttpAppOptions,
+  { application, consents, mcp, guide = null, runner }: HttpAppOptions,
 ): void {
   registerHealthRoutes(app, context, () => application.checkReadiness());
   registerDocumentRoutes(app, context, routes, guide);
   registerSignedImageRoutes(app, context, application);
   registerUnsubscribePage(app, context, application);
+  if (consents !== undefined) registerConsentPage(app, context, consents);
   app.register(async (secured: HttpServer) => {
     secured.addHook('onRoute', requireDeclaredRight);
     secured.addHook('onRoute', describeUnknownOutcome);

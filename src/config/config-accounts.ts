@@ -7,7 +7,7 @@ import { ConfigError } from './config-error.ts';
 import { readDay, readFrom, readSecrets, readUrl } from './config-values.ts';
 import { readDkim, readDkimField, readKeyList, type DkimConfig } from './config-dkim.ts';
 import { readSentCopies, type SentCopiesConfig } from './config-sent-copies.ts';
-import { readOAuth2, type OAuth2Config } from './config-oauth.ts';
+import { readOAuth2, type OAuth2Client, type OAuth2Clients, type OAuth2Config } from './config-oauth.ts';
 import type { Address } from '../core/address/address.ts';
 import {
   fileVariableOf,
@@ -186,8 +186,25 @@ const DEFAULT_ACCOUNT = {
   }),
 };
 
+/** Applications for accounts that are created by the API; see docs/operations.md, OAuth2. */
+const CLIENTS = {
+  googleId: text('GOOGLE_CLIENT_ID', 'OAuth2 client at Google, for accounts of the API that name none.'),
+  googleSecret: secretText('GOOGLE_CLIENT_SECRET', 'Its secret.'),
+  microsoftId: text(
+    'MICROSOFT_CLIENT_ID',
+    'OAuth2 client (application) at Microsoft, for accounts of the API that name none.',
+  ),
+  microsoftSecret: secretText('MICROSOFT_CLIENT_SECRET', 'Its secret.'),
+  microsoftTenant: text(
+    'MICROSOFT_TENANT',
+    'Tenant for that application: a domain, an identifier, or `organizations`.',
+    '`common`',
+  ),
+};
+
 export const ACCOUNT_VARIABLES = {
   ...DEFAULT_ACCOUNT,
+  ...CLIENTS,
   file: text(
     'ACCOUNTS_FILE',
     'JSON file with several accounts; the first one is the default: `[{"id": "sales", "from": "Sales <sales@example.com>", ' +
@@ -203,6 +220,27 @@ export const ACCOUNT_VARIABLES = {
       'database. Two, separated by a comma, the new one first, until `email-worker accounts rotate-secrets` has run.',
   }),
 };
+
+export function readOAuth2Clients(env: Environment): OAuth2Clients {
+  const { googleId, googleSecret, microsoftId, microsoftSecret, microsoftTenant } = readAll(CLIENTS, env);
+  const toClient = (
+    provider: 'GOOGLE' | 'MICROSOFT',
+    clientId: string | null,
+    clientSecret: string | null,
+    tenant: string | null,
+  ): OAuth2Client | null => {
+    if (clientId !== null) return { clientId, clientSecret, tenant };
+    if (clientSecret !== null)
+      throw new ConfigError(`${provider}_CLIENT_SECRET`, `has no effect without ${provider}_CLIENT_ID`);
+    if (tenant !== null)
+      throw new ConfigError(`${provider}_TENANT`, `has no effect without ${provider}_CLIENT_ID`);
+    return null;
+  };
+  return {
+    google: toClient('GOOGLE', googleId, googleSecret, null),
+    microsoft: toClient('MICROSOFT', microsoftId, microsoftSecret, microsoftTenant),
+  };
+}
 
 /** The accounts of ACCOUNTS_FILE, or the default one of the environment. At least one; the first is the default. */
 export function readAccounts(env: Environment): readonly [AccountConfig, ...AccountConfig[]] {
@@ -291,6 +329,7 @@ function parseAccounts(json: unknown, env: Environment): readonly AccountConfig[
       nameOf: (field) => (field === null ? where : `${where}, ${field}`),
       expand: (text) => expand(text, env, where),
       cwd: env.cwd,
+      clients: null,
     });
   });
 }
@@ -301,6 +340,8 @@ export interface AccountSource {
   readonly nameOf: (field: string | null) => string;
   /** Replaces `${NAME}`. */
   readonly expand: (text: string) => string;
+  /** The owner of the mailboxes may still be asked for a consent, by one of these; null: by none. */
+  readonly clients: OAuth2Clients | null;
   /** The base of relative paths of key files; null: no files may be named. */
   readonly cwd: string | null;
 }
@@ -309,7 +350,7 @@ export interface AccountSource {
 export function readAccount(
   id: string,
   fields: Readonly<Record<string, unknown>>,
-  { nameOf, expand: expanded, cwd }: AccountSource,
+  { nameOf, expand: expanded, cwd, clients }: AccountSource,
 ): AccountConfig {
   const unknown = Object.keys(fields).find((name) => !ACCOUNT_FIELDS.has(name));
   if (unknown !== undefined) throw new ConfigError(nameOf(null), `has the unknown field ${unknown}`);
@@ -343,10 +384,17 @@ export function readAccount(
     retentionDays: readDays(nameOf('retention_days'), fields['retention_days'], MAX_RETENTION_DAYS),
     trustedAuthservIds: readAuthservIds(nameOf('trusted_authserv_ids'), fields['trusted_authserv_ids']),
     joinBySubjectDays: readJoinBySubject(nameOf('join_by_subject'), fields['join_by_subject']),
-    oauth2: readOAuth2(nameOf('oauth2'), fields['oauth2'], expanded, {
-      imap: hasUserAlone(imap?.url ?? null),
-      smtp: hasUserAlone(smtpUrl),
-    }),
+    oauth2: readOAuth2(
+      nameOf('oauth2'),
+      fields['oauth2'],
+      expanded,
+      {
+        imap: hasUserAlone(imap?.url ?? null),
+        smtp: hasUserAlone(smtpUrl),
+        user: userOf(imap?.url ?? null) ?? userOf(smtpUrl),
+      },
+      clients,
+    ),
     dkim: readDkimField(nameOf('dkim'), fields['dkim'], expanded, { from: address, smtpUrl, cwd }),
   };
 }
@@ -398,6 +446,17 @@ function hasUserAlone(text: string | null): boolean {
   if (text === null) return false;
   const { username, password } = new URL(text);
   return username !== '' && password === '';
+}
+
+/** Decoded; null: it names none, or with a password. */
+function userOf(text: string | null): string | null {
+  if (text === null || !hasUserAlone(text)) return null;
+  try {
+    return decodeURIComponent(new URL(text).username);
+  } catch {
+    // Reported where the URL is read as a server's.
+    return null;
+  }
 }
 
 /** Secrets belong in the environment, or in files that it names, and not in the accounts file. */

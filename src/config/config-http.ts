@@ -1,7 +1,7 @@
 /** The addresses at which HTTP listens, and which clients may use it. */
 import { domainToASCII } from 'node:url';
 import { ConfigError } from './config-error.ts';
-import { isLoopback } from '../core/server-url.ts';
+import { isLoopbackUrl } from '../core/server-url.ts';
 import { readListen, readNetworks, readSecrets, readWord } from './config-values.ts';
 import { integer, secretVariable, variable } from './variable.ts';
 
@@ -40,8 +40,15 @@ export const HTTP_VARIABLES = {
     parse: readPublicUrl,
     defaultText: 'none',
     meaning:
-      'URL at which recipients of mail reach the service, such as `https://mail.example.com`, for unsubscribe links. A proxy ' +
-      'may strip its path. Only `/unsubscribe/` must be public.',
+      'URL at which recipients of mail reach the service, such as `https://mail.example.com`, for unsubscribe links, and owners of ' +
+      'mailboxes for consents. A proxy may strip its path. Only `/unsubscribe/` and `/oauth2/callback` must be public.',
+  }),
+  consentReturnOrigins: variable('CONSENT_RETURN_ORIGINS', {
+    parse: readOrigins,
+    defaultText: 'only that of `PUBLIC_URL`',
+    meaning:
+      'Origins of applications, such as `https://crm.example.com`, separated by commas, to which the owner of a mailbox may be sent ' +
+      'back after a consent: `return_url` of `POST /api/accounts/{id}/consent`.',
   }),
   allowedHosts: variable('ALLOWED_HOSTS', {
     parse: readHosts,
@@ -101,7 +108,7 @@ const MAX_PUBLIC_URL_CHARS = 200;
 function readPublicUrl(text: string | null, name: string): string | null {
   if (text === null) return null;
   const url = URL.canParse(text) ? new URL(text) : null;
-  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
+  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopbackUrl(url));
   if (url === null || !isSafe) throw new ConfigError(name, 'must be an address that starts with https://');
   if (url.search !== '' || url.hash !== '' || url.username !== '' || url.password !== '') {
     throw new ConfigError(name, 'must end with its path');
@@ -111,6 +118,21 @@ function readPublicUrl(text: string | null, name: string): string | null {
   }
   // Input: at most 200 characters, MAX_PUBLIC_URL_CHARS.
   return url.href.replace(/\/+$/, '');
+}
+
+/** Origins of web applications (RFC 6454), as browsers write them. */
+function readOrigins(text: string | null, name: string): readonly string[] {
+  return (text ?? '')
+    .split(',')
+    .map((origin) => origin.trim())
+    .filter((origin) => origin !== '')
+    .map((origin) => {
+      const url = URL.canParse(origin) ? new URL(origin) : null;
+      const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopbackUrl(url));
+      if (url === null || !isSafe || url.href !== `${url.origin}/`)
+        throw new ConfigError(name, 'must be origins, such as https://crm.example.com, separated by commas');
+      return url.origin;
+    });
 }
 
 /** In lower-case ASCII, without ports. */

@@ -1,20 +1,48 @@
-/** Reads the `oauth2` object of an account in ACCOUNTS_FILE. */
+/** Reads the `oauth2` object of an account. */
+import { createPrivateKey } from 'node:crypto';
+import type { ConsentProvider } from '../areas/accounts/consent-ports.ts';
+import type { OwnGrant } from '../areas/accounts/token-ports.ts';
 import { ConfigError } from './config-error.ts';
-import { isLoopback } from '../core/server-url.ts';
+import { isLoopbackUrl } from '../core/server-url.ts';
 
 export interface OAuth2Config {
-  /** https, or http to this machine. */
-  readonly tokenUrl: string;
+  /** Whose consent page it is: a known provider, or an issuer (OpenID Connect Discovery); null: its consents are given elsewhere. */
+  readonly consent: ConsentProvider | null;
+  /** https, or http to this machine; null: the issuer names it when the consent is given. */
+  readonly tokenUrl: string | null;
   readonly clientId: string;
   /** null: a public client. */
   readonly clientSecret: string | null;
-  readonly refreshToken: string;
+  /** null: the owner of the mailbox has not consented yet. */
+  readonly refreshToken: string | null;
+  /** null: the consent of a person gives the token. */
+  readonly ownGrant: OwnGrant | null;
   /** null: the scope of the refresh token. */
   readonly scope: string | null;
 }
 
+/** An application that is registered with a provider, for accounts that name none. */
+export interface OAuth2Client {
+  readonly clientId: string;
+  /** null: a public client. */
+  readonly clientSecret: string | null;
+  /** Of Microsoft; null: that of the account. */
+  readonly tenant: string | null;
+}
+export type OAuth2Clients = Readonly<Record<'google' | 'microsoft', OAuth2Client | null>>;
+
+/** The connections where the token replaces a password, and the user there. */
+export interface TokenUses {
+  readonly imap: boolean;
+  readonly smtp: boolean;
+  readonly user: string | null;
+}
+
 const FIELDS = new Set([
   'provider',
+  'issuer',
+  'grant',
+  'private_key',
   'tenant',
   'token_url',
   'client_id',
@@ -26,12 +54,14 @@ const FIELDS = new Set([
 /**
  * @param expand replaces `${NAME}` with that environment variable
  * @param uses the connections where the token replaces a password
+ * @param clients those of the configuration: the refresh token may come later, by the owner's consent; null: neither
  */
 export function readOAuth2(
   where: string,
   value: unknown,
   expand: (text: string) => string,
-  uses: { readonly imap: boolean; readonly smtp: boolean },
+  uses: TokenUses,
+  clients: OAuth2Clients | null,
 ): OAuth2Config | null {
   if (value === undefined || value === null) return null;
   if (typeof value !== 'object' || Array.isArray(value)) throw new ConfigError(where, 'must be an object');
@@ -55,51 +85,138 @@ export function readOAuth2(
     throw new ConfigError(where, 'is not used: neither imap_url nor smtp_url has a user without a password');
   }
   const provider = text('provider');
-  return {
-    tokenUrl: readTokenUrl(where, provider, text('token_url'), text('tenant')),
-    clientId: needed('client_id'),
+  const isKnown = provider === 'google' || provider === 'microsoft';
+  // An application that needs no consent is named by the account itself: it may read all mailboxes.
+  const isShared = isKnown && text('client_id') === null && text('grant') === null;
+  const shared = isShared ? (clients?.[provider] ?? null) : null;
+  if (shared !== null && text('client_secret') !== null)
+    throw new ConfigError(where, 'client_secret has no effect without client_id');
+  const server = readServer(where, {
+    provider,
+    issuer: text('issuer'),
+    tokenUrl: text('token_url'),
+    tenant: text('tenant') ?? shared?.tenant ?? null,
+  });
+  const ownGrant = readGrant(where, {
+    grant: text('grant'),
     clientSecret: text('client_secret'),
-    refreshToken: needed('refresh_token'),
-    scope: text('scope') ?? (provider === 'microsoft' ? microsoftScope(uses) : null),
+    privateKey: text('private_key'),
+    user: uses.user,
+    tenant: text('tenant'),
+    provider,
+  });
+  if (ownGrant !== null && text('refresh_token') !== null)
+    throw new ConfigError(where, 'refresh_token has no effect beside grant');
+  const isLater = ownGrant !== null || (clients !== null && server.consent !== null);
+  const refreshToken = isLater ? text('refresh_token') : needed('refresh_token');
+  if ((refreshToken !== null || ownGrant !== null) && server.tokenUrl === null)
+    throw new ConfigError(where, 'must have token_url beside issuer, unless a consent is asked for');
+  return {
+    ...server,
+    clientId: shared?.clientId ?? needed('client_id'),
+    clientSecret: shared === null ? text('client_secret') : shared.clientSecret,
+    refreshToken,
+    ownGrant,
+    scope: text('scope') ?? defaultScope(provider, ownGrant, uses),
   };
 }
 
-function readTokenUrl(
+interface GrantTexts {
+  readonly grant: string | null;
+  readonly clientSecret: string | null;
+  readonly privateKey: string | null;
+  readonly user: string | null;
+  readonly tenant: string | null;
+  readonly provider: string | null;
+}
+
+function readGrant(
   where: string,
-  provider: string | null,
-  tokenUrl: string | null,
-  tenant: string | null,
-): string {
-  if ((provider === null) === (tokenUrl === null)) {
-    throw new ConfigError(where, 'must have either provider or token_url');
+  { grant, clientSecret, privateKey, user, tenant, provider }: GrantTexts,
+): OwnGrant | null {
+  if (privateKey !== null && grant !== 'jwt_bearer')
+    throw new ConfigError(where, 'private_key is only for the grant jwt_bearer');
+  if (grant === null) return null;
+  if (grant === 'client_credentials') {
+    if (clientSecret === null) throw new ConfigError(where, 'client_secret is missing');
+    // Without a person, nothing else says whose directory is meant.
+    if (provider === 'microsoft' && tenant === null) throw new ConfigError(where, 'tenant is missing');
+    return { kind: 'client_credentials' };
+  }
+  if (grant !== 'jwt_bearer') throw new ConfigError(where, 'grant must be client_credentials or jwt_bearer');
+  if (privateKey === null) throw new ConfigError(where, 'private_key is missing');
+  if (clientSecret !== null) throw new ConfigError(where, 'client_secret has no effect beside private_key');
+  if (user === null) throw new ConfigError(where, 'is not used: no URL names a user');
+  return { kind: 'jwt_bearer', privateKey: checkRsaKey(where, privateKey), subject: user };
+}
+
+function checkRsaKey(where: string, pem: string): string {
+  let type: string | undefined;
+  try {
+    type = createPrivateKey(pem).asymmetricKeyType;
+  } catch {
+    // The parser's message may quote the key.
+  }
+  if (type !== 'rsa') throw new ConfigError(where, 'private_key is not an RSA key in PEM');
+  return pem;
+}
+
+function defaultScope(provider: string | null, ownGrant: OwnGrant | null, uses: TokenUses): string | null {
+  if (provider === 'google') return ownGrant === null ? null : 'https://mail.google.com/';
+  if (provider !== 'microsoft') return null;
+  return ownGrant === null ? microsoftScope(uses) : 'https://outlook.office365.com/.default';
+}
+
+interface ServerTexts {
+  readonly provider: string | null;
+  readonly issuer: string | null;
+  readonly tokenUrl: string | null;
+  readonly tenant: string | null;
+}
+
+function readServer(
+  where: string,
+  { provider, issuer, tokenUrl, tenant }: ServerTexts,
+): Pick<OAuth2Config, 'consent' | 'tokenUrl'> {
+  if ((provider === null) === (tokenUrl === null && issuer === null)) {
+    throw new ConfigError(where, 'must have either provider, or token_url or issuer');
   }
   if (tenant !== null && provider !== 'microsoft') {
     throw new ConfigError(where, 'tenant is only for the provider microsoft');
   }
-  if (tokenUrl !== null) return checkTokenUrl(where, tokenUrl);
-  if (provider === 'google') return 'https://oauth2.googleapis.com/token';
+  if (provider === null) {
+    return {
+      consent: issuer === null ? null : { kind: 'issuer', issuer: checkUrl(where, 'issuer', issuer) },
+      tokenUrl: tokenUrl === null ? null : checkUrl(where, 'token_url', tokenUrl),
+    };
+  }
+  if (provider === 'google') {
+    return { consent: { kind: 'google' }, tokenUrl: 'https://oauth2.googleapis.com/token' };
+  }
   if (provider !== 'microsoft') throw new ConfigError(where, 'provider must be google or microsoft');
-  // A GUID, a domain, or one of `common`, `organizations`, `consumers`.
   if (tenant !== null && !/^[A-Za-z0-9][A-Za-z0-9.-]*$/.test(tenant)) {
     throw new ConfigError(where, 'tenant is not the name or the identifier of one');
   }
-  return `https://login.microsoftonline.com/${tenant ?? 'common'}/oauth2/v2.0/token`;
+  const name = tenant ?? 'common';
+  return {
+    consent: { kind: 'microsoft', tenant: name },
+    tokenUrl: `https://login.microsoftonline.com/${name}/oauth2/v2.0/token`,
+  };
 }
 
-function checkTokenUrl(where: string, text: string): string {
+function checkUrl(where: string, name: string, text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
-  const secure =
-    url?.protocol === 'https:' ||
-    (url?.protocol === 'http:' && isLoopback(url.hostname.replace(/^\[|\]$/g, '')));
-  if (!secure) throw new ConfigError(where, 'token_url must start with https://, save to this machine');
+  const secure = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopbackUrl(url));
+  if (!secure) throw new ConfigError(where, `${name} must start with https://, save to this machine`);
   if (url.username !== '' || url.password !== '' || url.hash !== '') {
-    throw new ConfigError(where, 'token_url must have no user, password or fragment');
+    throw new ConfigError(where, `${name} must have no user, password or fragment`);
   }
-  return url.href;
+  // An issuer is compared character by character (RFC 8414 §3.3).
+  return name === 'issuer' ? text : url.href;
 }
 
 /** Microsoft issues a token only for the named rights; `offline_access` keeps the refresh token. */
-function microsoftScope(uses: { readonly imap: boolean; readonly smtp: boolean }): string {
+function microsoftScope(uses: TokenUses): string {
   return [
     ...(uses.imap ? ['https://outlook.office.com/IMAP.AccessAsUser.All'] : []),
     ...(uses.smtp ? ['https://outlook.office.com/SMTP.Send'] : []),

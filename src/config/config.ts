@@ -1,5 +1,5 @@
 /** Configuration: the only reader of the environment. The files beside this one declare its variables, one file for each concern. */
-import { ACCOUNT_VARIABLES, readAccounts } from './config-accounts.ts';
+import { ACCOUNT_VARIABLES, readAccounts, readOAuth2Clients } from './config-accounts.ts';
 import { COMMAND_VARIABLES } from './config-commands.ts';
 import { ConfigError } from './config-error.ts';
 import { HTTP_VARIABLES } from './config-http.ts';
@@ -118,6 +118,7 @@ function readConfig(env: Environment, files: SecretFiles) {
     ...readAll(BACKUP_VARIABLES, env),
     accounts,
     secretsKeys: ACCOUNT_VARIABLES.secretsKeys.read(env),
+    oauth2Clients: readOAuth2Clients(env),
     smtp: readAll(SMTP_VARIABLES, env),
     ...readQueue(env),
     ...readLimits(env),

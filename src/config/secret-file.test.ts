@@ -101,6 +101,8 @@ describe('a secret in a file', () => {
       'BACKUP_KEY',
       'SMTP_URL',
       'IMAP_URL',
+      'GOOGLE_CLIENT_SECRET',
+      'MICROSOFT_CLIENT_SECRET',
       'SECRETS_KEY',
       'OTEL_EXPORTER_OTLP_HEADERS',
       'EMAIL_WORKER_KEY',

@@ -642,6 +642,12 @@ export const ERRORS = {
     'The account {value} is declared in the configuration and is changed there.',
     'Change the environment or ACCOUNTS_FILE, and restart the service.',
   ),
+  consent_unavailable: permanent(
+    409,
+    'Für dieses Konto kann keine Zustimmung eingeholt werden.',
+    'No consent can be asked for this account.',
+    'See `details`: set `PUBLIC_URL`, or give the account `oauth2` with `provider` or `issuer`.',
+  ),
   account_exists: permanent(
     409,
     'Ein Konto {value} gibt es schon.',

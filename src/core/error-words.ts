@@ -57,6 +57,10 @@ export const REQUEST_FAULTS = {
     de: '{field} muss einer dieser Werte sein: {values}.',
     en: '{field} must be one of these values: {values}.',
   },
+  foreign_origin: {
+    de: '{field} muss zu PUBLIC_URL oder zu einer Adresse in CONSENT_RETURN_ORIGINS gehören.',
+    en: '{field} must belong to PUBLIC_URL or to an origin in CONSENT_RETURN_ORIGINS.',
+  },
   exactly_one_of: {
     de: 'Genau eines der Felder {field} muss angegeben werden.',
     en: 'exactly one of the fields {field} must be given.',

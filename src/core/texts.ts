@@ -38,6 +38,51 @@ export const UNSUBSCRIBE_TEXTS = {
 /** The button of that page. */
 export const UNSUBSCRIBE_BUTTON = { de: 'Abmelden', en: 'Unsubscribe' } as const;
 
+/** Title and text of the page on which a consent to OAuth2 ends. */
+export const CONSENT_TEXTS = {
+  de: {
+    given: ['Zugriff erteilt', 'Das Postfach ist verbunden. Sie können dieses Fenster schließen.'],
+    denied: ['Kein Zugriff', 'Der Zugriff auf das Postfach wurde abgelehnt. Es wurde nichts geändert.'],
+    other_address: [
+      'Anderes Postfach',
+      'Sie sind beim Anbieter mit einer anderen Adresse angemeldet. Bitte melden Sie sich dort ab, lassen Sie sich einen neuen Link geben und melden Sie sich mit der Adresse dieses Postfachs an.',
+    ],
+    failed: [
+      'Nicht verbunden',
+      'Der Anbieter hat den Zugriff nicht erteilt. Bitte lassen Sie sich einen neuen Link geben.',
+    ],
+    changed: [
+      'Nicht verbunden',
+      'Das Konto wurde inzwischen geändert. Bitte lassen Sie sich einen neuen Link geben.',
+    ],
+    unknown: [
+      'Link abgelaufen',
+      'Dieser Link wurde schon benutzt, ist abgelaufen oder wurde durch einen neueren ersetzt. Bitte lassen Sie sich einen neuen geben.',
+    ],
+    busy: ['Zu viele Anfragen', 'Bitte versuchen Sie es in einer Minute noch einmal.'],
+    unavailable: [
+      'Zurzeit nicht möglich',
+      'Bitte lassen Sie sich später einen neuen Link geben. Es wurde nichts geändert.',
+    ],
+  },
+  en: {
+    given: ['Access granted', 'The mailbox is connected. You can close this window.'],
+    denied: ['No access', 'Access to the mailbox was denied. Nothing was changed.'],
+    other_address: [
+      'Another mailbox',
+      'You are signed in to your provider with another address. Sign out there, ask for a new link, and sign in with the address of this mailbox.',
+    ],
+    failed: ['Not connected', 'The provider did not grant access. Please ask for a new link.'],
+    changed: ['Not connected', 'The account was changed in the meantime. Please ask for a new link.'],
+    unknown: [
+      'Link expired',
+      'This link was used already, has expired, or was replaced by a newer one. Please ask for a new one.',
+    ],
+    busy: ['Too many requests', 'Please try again in a minute.'],
+    unavailable: ['Not possible right now', 'Please ask for a new link later. Nothing was changed.'],
+  },
+} as const;
+
 /** The lines around a quote. `{day}`, `{time}` and `{writer}` of the attribution are filled in. */
 export const QUOTE_TEXTS = {
   de: {

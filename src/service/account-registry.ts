@@ -10,6 +10,7 @@ import {
   type AccountFields,
   type AccountSecrets,
 } from '../areas/accounts/account-fields.ts';
+import type { ConsentClient } from '../areas/accounts/consent-ports.ts';
 import type { OpenSettings } from '../core/accounts/open-settings.ts';
 import type {
   AccountDirectory,
@@ -26,6 +27,7 @@ import type { Config } from '../config/config.ts';
 import { formatAddress, type Address } from '../core/address/address.ts';
 import { ServiceError } from '../core/errors.ts';
 import { createAccountSealer } from './account-sealer.ts';
+import { awaitsConsent } from './create-access-tokens.ts';
 import { readImapUrl } from './create-mailbox-source.ts';
 import { readSmtpUrl } from './create-transports.ts';
 
@@ -111,6 +113,22 @@ export class AccountRegistry implements AccountDirectory {
     this.parse(id, fields);
   }
 
+  consentClientOf(id: string, fields: AccountFields): ConsentClient | null {
+    const account = this.parse(id, fields);
+    const { oauth2, smtpUrl, imap } = account;
+    if (oauth2 === null || oauth2.consent === null || oauth2.ownGrant !== null) return null;
+    const urls = [imap?.url ?? null, smtpUrl].flatMap((url) => (url === null ? [] : [new URL(url)]));
+    return {
+      provider: oauth2.consent,
+      clientId: oauth2.clientId,
+      clientSecret: oauth2.clientSecret,
+      scope: oauth2.scope,
+      // Those without a password are the ones that get the token.
+      users: [...new Set(urls.filter(({ password }) => password === '').map(userOf))].filter(Boolean),
+      servers: urls.map(({ host }) => host),
+    };
+  }
+
   /** Throws `invalid_account`. */
   parse(id: string, fields: AccountFields): AccountConfig {
     try {
@@ -126,7 +144,10 @@ export class AccountRegistry implements AccountDirectory {
 
   /** Throws Error when an account can't be used here. */
   requireUsable(): void {
-    const unusable = [...this.#known.values()].filter(({ problem }) => problem !== null);
+    // An account that waits for its owner keeps no other one from working.
+    const unusable = [...this.#known.values()].filter(
+      ({ problem, awaitsConsent }) => problem !== null && !awaitsConsent,
+    );
     const [first] = unusable;
     if (first === undefined) return;
     const others = unusable.length === 1 ? '' : `, and ${unusable.length - 1} more`;
@@ -179,6 +200,7 @@ export class AccountRegistry implements AccountDirectory {
           pausedAt: null,
           config,
           problem: null,
+          awaitsConsent: false,
           sentCopies: config.sentCopies,
         },
     );
@@ -208,7 +230,7 @@ export class AccountRegistry implements AccountDirectory {
   }
 
   #toKnown({ id, open, sealed, version, pausedAt }: StoredAccount, sealer: AccountSealer): KnownAccount {
-    const known = { id, isDeclared: false, open, version, pausedAt };
+    const known = { id, isDeclared: false, open, version, pausedAt, awaitsConsent: false };
     const text = sealer.open(id, sealed);
     if (text === null) {
       this.#texts.delete(id);
@@ -227,6 +249,11 @@ export class AccountRegistry implements AccountDirectory {
     try {
       // The text was authenticated, so this program wrote it.
       const config = this.#read(id, joinFields(open, JSON.parse(text) as AccountSecrets));
+      if (config.oauth2 !== null && awaitsConsent(config.oauth2)) {
+        // No token, no mail: what is sent waits until there is one.
+        const problem = 'the owner of its mailboxes has not consented yet: POST /api/accounts/{id}/consent';
+        return { ...known, config: null, problem, awaitsConsent: true, sentCopies: NO_COPIES };
+      }
       return { ...known, config, problem: null, sentCopies: config.sentCopies };
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
@@ -240,6 +267,7 @@ export class AccountRegistry implements AccountDirectory {
       nameOf: (field) => field ?? 'account',
       expand: (text) => text,
       cwd: null,
+      clients: this.#config.oauth2Clients,
     });
     const { smtpUrl, imap } = account;
     // A file of this machine is chosen by who configures it, and by no caller of the API.
@@ -258,6 +286,9 @@ export class AccountRegistry implements AccountDirectory {
     return { id, from, receives: hasListener || open.imap_server !== null, halt: 'unavailable' };
   }
 }
+
+/** The URL was checked, so it can be decoded. */
+const userOf = ({ username }: URL): string => decodeURIComponent(username).toLowerCase();
 
 function readAddress(from: string): Address | null {
   try {
@@ -310,6 +341,8 @@ function toOpen({ from, smtpUrl, imap, rate, oauth2, dkim, ...config }: AccountC
         : {
             provider: null,
             tenant: null,
+            grant: oauth2.ownGrant?.kind ?? null,
+            issuer: null,
             token_url: oauth2.tokenUrl,
             client_id: oauth2.clientId,
             scope: oauth2.scope,

@@ -38,12 +38,16 @@ import { createWaitingSends } from '../areas/send/waiting-sends.ts';
 import { createUploadStore } from '../areas/uploads/upload-store.ts';
 import { createUsedAccounts } from '../areas/accounts/used-accounts.ts';
 import type { Application } from '../api/application.ts';
+import type { SecurityLog } from '../platform/base/security-log.ts';
 import type { AccountOf } from '../platform/access/account-of.ts';
 import type { OperationDeps } from '../api/operations.ts';
 import type { AccountsPorts } from '../platform/operation/seen-accounts.ts';
 import { checkClock, checkReadiness } from '../api/health/check-readiness.ts';
 import { createKeys } from '../areas/keys/manage-keys.ts';
 import { createUpload } from '../areas/uploads/create-upload.ts';
+import { createAccountConsents } from '../areas/accounts/account-consents.ts';
+import type { ConsentPort } from '../areas/accounts/consent-ports.ts';
+import { createConsentStore } from '../areas/accounts/consent-store.ts';
 import { createManagedAccounts } from '../areas/accounts/manage-accounts.ts';
 import { createAddresses, ownAddressesOf } from '../areas/addresses/use-cases.ts';
 import { createCustomers } from '../areas/customers/customers.ts';
@@ -102,9 +106,17 @@ import { startStorageWatch } from '../platform/files/storage-watch.ts';
 import { startUploadCleaner } from '../areas/uploads/upload-cleaner.ts';
 import { startSearchIndexer } from '../areas/search/search-indexer.ts';
 
+/** Most services ask for no consent, and save the memory of its library. */
+const lazyConsentPort: ConsentPort = {
+  begin: async (...asked) => (await import('../connectors/oauth2/consent.ts')).consentPort.begin(...asked),
+  finish: async (...answered) =>
+    (await import('../connectors/oauth2/consent.ts')).consentPort.finish(...answered),
+};
+
 export interface ApplicationParts {
   readonly parts: Parts;
   readonly sending: Sending;
+  readonly security: SecurityLog;
   /** The secrets of the API, which also seal webhooks' secrets. */
   readonly secrets: readonly string[];
   /** Has the mailboxes of an account checked now. */
@@ -124,6 +136,7 @@ export function createApplication(
   {
     parts,
     sending: { ports: sendPorts, comparing, sendActs, suppressed },
+    security,
     secrets,
     wakeMailboxes,
     accountOf,
@@ -346,14 +359,25 @@ export function createApplication(
         ...(replica === null ? {} : { replica: () => replica.check() }),
       }),
   };
+  const managed = createManagedAccounts({
+    ...parts.stored,
+    directory: registry,
+    examine: createExamineAccount(parts),
+    isUsed,
+  });
   const deps: OperationDeps = {
     ...useCases,
     accountOf,
-    accounts: createManagedAccounts({
-      ...parts.stored,
-      directory: registry,
-      examine: createExamineAccount(parts),
-      isUsed,
+    accounts: managed,
+    consents: createAccountConsents({
+      store: createConsentStore(callers),
+      sealer: parts.stored.sealer,
+      accounts: managed,
+      port: lazyConsentPort,
+      publicUrl: config.publicUrl,
+      returnOrigins: config.consentReturnOrigins,
+      logger,
+      security,
     }),
     addresses: createAddresses(createKnownAddresses(reading), parts.accounts),
     assignees: createAssigneeReader(callers),

@@ -2,7 +2,7 @@
 import { createAccessTokens } from '../connectors/oauth2/access-tokens.ts';
 import { createTokenStore } from '../areas/accounts/oauth2-tokens.ts';
 import type { ExamineAccount } from '../areas/accounts/account-ports.ts';
-import { tokenAccounts } from './create-access-tokens.ts';
+import { awaitsConsent, tokenAccounts } from './create-access-tokens.ts';
 import { examineImap, examineSmtp, OF_REQUEST } from './examine-servers.ts';
 import { warning } from './finding.ts';
 import type { Parts } from './open-parts.ts';
@@ -16,6 +16,14 @@ export function createExamineAccount({
 }: Pick<Parts, 'config' | 'logger' | 'pool' | 'registry'>): ExamineAccount {
   return async (id, fields, signal) => {
     const account = registry.parse(id, fields);
+    if (account.oauth2 !== null && awaitsConsent(account.oauth2)) {
+      return [
+        warning(
+          'the servers were not tried: the owner of the mailboxes has not consented yet',
+          'Create the account, and ask for the consent by POST /api/accounts/{id}/consent.',
+        ),
+      ];
+    }
     const tokens = createAccessTokens(tokenAccounts([account]), logger);
     // A refresh token may be good for one use: the next one is kept for the account that is created with it.
     tokens.keepIn(createTokenStore(pool));

@@ -39,7 +39,7 @@ it('ends with its caller, also while a server sends something now and then', asy
   const account = readAccount(
     'slow',
     { from: 'a@example.com', smtp_url: `smtp://127.0.0.1:${port}` },
-    { nameOf: (field) => field ?? 'account', expand: (text) => text, cwd: null },
+    { nameOf: (field) => field ?? 'account', expand: (text) => text, cwd: null, clients: null },
   );
   try {
     const tokens = createAccessTokens([], silentLogger);

@@ -114,7 +114,14 @@ async function startParts(
     deps,
     accounts,
   } = createApplication(
-    { parts, sending, secrets, accountOf, wakeMailboxes: (accountId) => mailboxes?.wake(accountId) },
+    {
+      parts,
+      sending,
+      security,
+      secrets,
+      accountOf,
+      wakeMailboxes: (accountId) => mailboxes?.wake(accountId),
+    },
     teardown,
   );
   const ready = createReadyWatch(created.checkReadiness, logger);
@@ -150,6 +157,7 @@ async function startParts(
   const [page, guide] = await Promise.all([findPage(), findGuide()]);
   const app = createHttpApp({
     application,
+    consents: deps.consents,
     runner: createOperationRunner({ accounts, acts, deps, wake: parts.watch.soon }),
     access,
     observers: [

@@ -40,6 +40,8 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   },
   SMTP_URL: { value: `smtp://alice:${SECRET}@mail.test` },
   IMAP_URL: { value: `imaps://alice:${SECRET}@mail.test` },
+  GOOGLE_CLIENT_SECRET: { value: SECRET, beside: { GOOGLE_CLIENT_ID: 'other' } },
+  MICROSOFT_CLIENT_SECRET: { value: SECRET, beside: { MICROSOFT_CLIENT_ID: 'other' } },
   SECRETS_KEY: { value: `0123456789abcdef,${SECRET}` },
   OTEL_EXPORTER_OTLP_HEADERS: {
     value: `authorization=${SECRET}`,

@@ -28,6 +28,7 @@ const secretsOfAccount = ({ smtpUrl, imap, oauth2 }: AccountConfig) => [
   ...[smtpUrl, imap?.url ?? null].flatMap(passwordsOf),
   oauth2?.clientSecret,
   oauth2?.refreshToken,
+  oauth2?.ownGrant?.kind === 'jwt_bearer' ? oauth2.ownGrant.privateKey : null,
 ];
 
 function secretsOf(config: Config): readonly (string | null | undefined)[] {
@@ -40,6 +41,8 @@ function secretsOf(config: Config): readonly (string | null | undefined)[] {
     s3Credentials?.secretAccessKey,
     backupKey,
     ...Object.values(tracing?.headers ?? {}).flatMap((value) => [value, encodeURIComponent(value)]),
+    config.oauth2Clients.google?.clientSecret,
+    config.oauth2Clients.microsoft?.clientSecret,
     ...config.accounts.flatMap(secretsOfAccount),
     ...[databaseUrl, databaseReadUrl].flatMap(passwordsOf),
   ];

@@ -12,6 +12,7 @@ const DATABASE_CLOCK = /\bclock\(\)/;
 
 const MAY_READ_MACHINE_CLOCK: Readonly<Record<string, string>> = {
   'connectors/oauth2/account-tokens.ts': 'the text of a warning',
+  'connectors/oauth2/token-endpoint.ts': 'dates an assertion, which a provider checks by its own clock',
   'areas/doctor/inspect-server.ts': 'the doctor compares it with that of the database',
   'connectors/smtp-out/outbox-transport.ts': 'names a file of the outbox folder, in which nothing is sent',
   'cli/api/format.ts': 'shows people how long ago something was',

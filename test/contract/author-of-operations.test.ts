@@ -261,6 +261,7 @@ const UNNAMED: Readonly<Record<string, string>> = {
   deleteAccount: 'no event: the audit log names the key',
   pauseAccount: 'no event: the audit log names the key',
   resumeAccount: 'no event: the audit log names the key',
+  requestConsent: 'no event: the audit log names the key',
   resyncAccount: 'no event: the audit log names the key',
   createWebhook: 'no event: the audit log names the key',
   changeWebhook: 'no event: the audit log names the key',

@@ -298,6 +298,7 @@ const CHECKS: Readonly<Record<string, ((others: Others) => readonly Check[]) | n
   deleteAccount: () => [['/api/accounts/support', { method: 'DELETE' }, ACCOUNT]],
   pauseAccount: () => [['/api/accounts/support/pause', POST, ACCOUNT]],
   resumeAccount: () => [['/api/accounts/support/resume', POST, ACCOUNT]],
+  requestConsent: () => [['/api/accounts/support/consent', POST, ACCOUNT]],
   resyncAccount: () => [['/api/accounts/support/resync', POST, ACCOUNT]],
   listQuarantine: () => [
     ['/api/quarantine', GET, 'lists'],

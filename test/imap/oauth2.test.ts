@@ -59,6 +59,7 @@ active_value = true
           clientSecret: 'the-client-secret',
           refreshToken: 'first-refresh-token',
           scope: null,
+          ownGrant: null,
         },
       ],
       silentLogger,

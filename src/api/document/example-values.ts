@@ -420,6 +420,10 @@ export const EXAMPLE_VALUES: Readonly<Record<string, unknown>> = {
   'AccountFinding.grade': 'ok',
   'AccountFinding.text': 'account vertrieb sends by smtp.example.com:465, as vertrieb',
   'AccountSettings.dkim': null,
+  'Account.reconnect': false,
+  'AccountConsent.url':
+    'https://accounts.google.com/o/oauth2/v2/auth?client_id=123.apps.googleusercontent.com&scope=openid+https%3A%2F%2Fmail.google.com%2F',
+  'ConsentRequest.return_url': 'https://crm.example.com/postfach',
   // Most accounts need none of these.
   ...leftOut('CreateAccountRequest', ...OPTIONAL_SETTINGS),
   ...leftOut('ChangeAccountRequest', 'from', 'imap_url', ...OPTIONAL_SETTINGS),

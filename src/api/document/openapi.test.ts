@@ -135,6 +135,7 @@ describe('the OpenAPI document', () => {
       'patch /api/webhooks/{id}',
       'post /api/accounts',
       'post /api/accounts/check',
+      'post /api/accounts/{id}/consent',
       'post /api/accounts/{id}/pause',
       'post /api/accounts/{id}/resume',
       'post /api/accounts/{id}/resync',

@@ -11,7 +11,11 @@ export type AccountFields = Readonly<Record<string, unknown>>;
 export interface AccountSecrets {
   readonly smtp_url: string | null;
   readonly imap_url: string | null;
-  readonly oauth2: { readonly client_secret: string | null; readonly refresh_token: string } | null;
+  readonly oauth2: {
+    readonly client_secret: string | null;
+    readonly refresh_token: string | null;
+    readonly private_key: string | null;
+  } | null;
   /** Selector → private key in PEM. */
   readonly dkim: Readonly<Record<string, string>> | null;
 }
@@ -19,8 +23,7 @@ export interface AccountSecrets {
 interface FullFields extends Partial<Omit<OpenSettings, 'smtp_server' | 'imap_server' | 'oauth2' | 'dkim'>> {
   readonly smtp_url?: string | null;
   readonly imap_url?: string | null;
-  readonly oauth2?:
-    (Partial<OpenOAuth2> & { readonly client_secret?: string | null; readonly refresh_token: string }) | null;
+  readonly oauth2?: (Partial<OpenOAuth2> & Partial<NonNullable<AccountSecrets['oauth2']>>) | null;
   readonly dkim?: {
     readonly domain?: string | null;
     readonly keys: Readonly<Record<string, string>>;
@@ -72,8 +75,10 @@ export function splitFields(checked: AccountFields): {
           : {
               provider: oauth2.provider ?? null,
               tenant: oauth2.tenant ?? null,
+              grant: oauth2.grant ?? null,
+              issuer: oauth2.issuer ?? null,
               token_url: oauth2.token_url ?? null,
-              client_id: oauth2.client_id ?? '',
+              client_id: oauth2.client_id ?? null,
               scope: oauth2.scope ?? null,
             },
       dkim: dkim === null ? null : { domain: dkim.domain ?? null, selectors: Object.keys(dkim.keys) },
@@ -84,7 +89,11 @@ export function splitFields(checked: AccountFields): {
       oauth2:
         oauth2 === null
           ? null
-          : { client_secret: oauth2.client_secret ?? null, refresh_token: oauth2.refresh_token },
+          : {
+              client_secret: oauth2.client_secret ?? null,
+              refresh_token: oauth2.refresh_token ?? null,
+              private_key: oauth2.private_key ?? null,
+            },
       dkim: dkim?.keys ?? null,
     },
   };

@@ -1,5 +1,6 @@
 /** What managing accounts needs: their rows, and the keys that seal their secrets. */
 import type { AccountFields } from './account-fields.ts';
+import type { ConsentClient } from './consent-ports.ts';
 import type { OpenSettings } from '../../core/accounts/open-settings.ts';
 
 /** Every process follows a change of an account within this time, in ms. */
@@ -100,6 +101,8 @@ export interface AccountFacts {
   readonly pausedAt: Date | null;
   /** Why it can't be used here, in English; null: it can. */
   readonly problem: string | null;
+  /** The owner of its mailboxes has not consented yet. */
+  readonly awaitsConsent: boolean;
   /** Whether its sent mail is put into its Sent mailbox, and why not although it asks for it. */
   readonly sentCopies: { readonly areKept: boolean; readonly note: string | null };
 }
@@ -112,6 +115,8 @@ export interface AccountDirectory {
   isDeclared(id: string): boolean;
   /** Throws `invalid_account`. */
   check(id: string, fields: AccountFields): void;
+  /** Who asks for the consent of the mailboxes' owner; null: the account has no OAuth2 with a consent page. Throws `invalid_account`. */
+  consentClientOf(id: string, fields: AccountFields): ConsentClient | null;
   /** Follows what was stored meanwhile. */
   refresh(): Promise<void>;
 }

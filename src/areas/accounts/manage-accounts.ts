@@ -1,6 +1,7 @@
 /** Creates, changes, pauses and deletes the accounts that are no part of a configuration. Every process follows by itself. */
 import { isDeepStrictEqual } from 'node:util';
 import { ServiceError } from '../../core/errors.ts';
+import type { ConsentClient, ConsentGrant } from './consent-ports.ts';
 import {
   isSameMailbox,
   joinFields,
@@ -40,6 +41,9 @@ function requireSameServers(old: AccountSecrets, next: AccountSecrets): void {
   });
 }
 
+/** Another request may change an account at the same moment. */
+const MAX_TRIES = 5;
+
 /** All throw `database_unavailable`; those of an existing account throw `account_not_found`, and `account_declared` for one of the configuration. */
 export function createManagedAccounts({ store, sealer, directory, examine, isUsed }: ManageAccountsPorts) {
   /** What was stored is followed here before the answer; a failure is made up for by the watch. */
@@ -78,8 +82,61 @@ export function createManagedAccounts({ store, sealer, directory, examine, isUse
     return { id, open, ...(await sealer.seal(id, JSON.stringify(secrets))) };
   }
 
+  /** Throws `account_declared`, `account_not_found`, `secrets_key_missing`. */
+  async function open(id: string) {
+    refuseDeclared(id);
+    const account = found(await store.read(id));
+    await sealer.reread();
+    const text = sealer.open(id, account.sealed);
+    if (text === null) throw new ServiceError('secrets_key_missing');
+    // The text was authenticated, so `toSealed` wrote it.
+    const secrets = JSON.parse(text) as AccountSecrets;
+    return { account, secrets, fields: joinFields(account.open, secrets) };
+  }
+
   return {
     examine,
+
+    /** Who asks the owner of the mailboxes for access; null: nobody can, for that reason. Throws `secrets_key_missing`. */
+    async consentClient(
+      id: string,
+    ): Promise<{ readonly client: ConsentClient | null; readonly reason: string }> {
+      const { fields } = await open(id);
+      return {
+        client: directory.consentClientOf(id, fields),
+        reason: 'the account has no oauth2 with provider or issuer',
+      };
+    },
+
+    /**
+     * Keeps what the owner consented to; all other settings stay. False: the account is not the one that was asked for any more. Throws
+     * `secrets_key_missing`, and `invalid_account` when the provider named what can't be used.
+     */
+    async connect(
+      id: string,
+      { refreshToken, tokenUrl }: ConsentGrant,
+      isSame: (client: ConsentClient) => boolean,
+    ): Promise<boolean> {
+      for (let attempt = 1; ; attempt += 1) {
+        const { account, secrets, fields } = await open(id);
+        const client = directory.consentClientOf(id, fields);
+        if (client === null || !isSame(client)) return false;
+        const oauth2 = {
+          ...account.open.oauth2,
+          ...secrets.oauth2,
+          refresh_token: refreshToken,
+          ...(client.provider.kind === 'issuer' ? { token_url: tokenUrl } : {}),
+        };
+        const next = await toSealed(id, checked(id, { ...fields, oauth2 }));
+        try {
+          found(await followed(store.change(next, account.version, keyIds, false)));
+          return true;
+        } catch (error) {
+          const isBeaten = error instanceof ServiceError && error.code === 'account_changed';
+          if (!isBeaten || attempt >= MAX_TRIES) throw error;
+        }
+      }
+    },
 
     /**
      * Throws `invalid_account`, `account_exists`, `account_has_mail`, `too_many_accounts`, `secrets_key_missing`.
@@ -98,17 +155,11 @@ export function createManagedAccounts({ store, sealer, directory, examine, isUse
 
     /** Absent fields stay, null removes one; what changes nothing is no change. Throws `invalid_account`, `account_changed`, `secrets_key_missing`. */
     async change(id: string, version: number, change: AccountFields): Promise<void> {
-      refuseDeclared(id);
-      const before = found(await store.read(id));
+      const { account: before, secrets, fields } = await open(id);
       // Another version would lose what was changed since it was read, if the one in the request comes to be meanwhile.
       if (before.version !== version)
         throw new ServiceError('account_changed', { details: String(before.version) });
-      await sealer.reread();
-      const text = sealer.open(id, before.sealed);
-      if (text === null) throw new ServiceError('secrets_key_missing');
-      // The text was authenticated, so `toSealed` wrote it.
-      const secrets = JSON.parse(text) as AccountSecrets;
-      const next = checked(id, { ...joinFields(before.open, secrets), ...change });
+      const next = checked(id, { ...fields, ...change });
       if (change['oauth2'] === undefined) requireSameServers(secrets, next.secrets);
       if (isDeepStrictEqual(next, { open: before.open, secrets })) return;
       const account = await toSealed(id, next);

@@ -11,6 +11,18 @@ declare module '../../platform/db/statement.ts' {
         id: string;
       };
     };
+    'ask-consent': {
+      values: {
+        state: Buffer | null;
+        sealed: Buffer | null;
+        returnUrl: string | null;
+        lifetimeMs: number | null;
+        accountId: string | null;
+      };
+      row: {
+        expires_at: Date;
+      };
+    };
     'change-account': {
       values: {
         settings: string | null;
@@ -158,6 +170,16 @@ declare module '../../platform/db/statement.ts' {
         id: string | null;
       };
       row: object;
+    };
+    'take-consent': {
+      values: {
+        state: Buffer | null;
+      };
+      row: {
+        account_id: string;
+        sealed: Buffer;
+        return_url: string | null;
+      };
     };
     'used-account': {
       values: {

@@ -12,6 +12,13 @@ export class TokenError extends Error {
   }
 }
 
+/** How a program gets a token without the consent of a person; an administrator has allowed it. */
+export type OwnGrant =
+  /** RFC 6749 §4.4: the application reads every mailbox that it may. */
+  | { readonly kind: 'client_credentials' }
+  /** RFC 7523 §2.1: a service account in the name of a user. `privateKey` in PEM. */
+  | { readonly kind: 'jwt_bearer'; readonly privateKey: string; readonly subject: string };
+
 export interface AccessTokens {
   /** A token that is still valid. Throws `TokenError`. */
   get(accountId: string): Promise<string>;

@@ -4,6 +4,7 @@ import { toJson, type Value } from '../../platform/operation/values.ts';
 import { AccountId } from '../../platform/schemas/page-schemas.ts';
 import { record, Timestamp } from '../../platform/schemas/schemas.ts';
 import type { AccountFields } from '../accounts/account-fields.ts';
+import type { AccountConsents } from '../accounts/account-consents.ts';
 import type { ManagedAccounts } from '../accounts/manage-accounts.ts';
 import type { Clock } from '../../platform/base/basics.ts';
 import { ACCOUNT_SETTINGS, AccountSchema, toShownAccount } from './account-schema.ts';
@@ -30,6 +31,8 @@ const ChangeBody = {
   properties: ACCOUNT_SETTINGS,
 } as const;
 
+const MAX_RETURN_URL_CHARS = 2000;
+
 /** Each waits for servers. */
 const MAX_CHECKS = 8;
 
@@ -45,11 +48,28 @@ const AccountCheck = record('AccountCheck', {
   },
 });
 
+const ConsentBody = {
+  type: 'object',
+  title: 'ConsentRequest',
+  additionalProperties: false,
+  properties: {
+    return_url: {
+      type: 'string',
+      minLength: 1,
+      maxLength: MAX_RETURN_URL_CHARS,
+      description:
+        'Where the owner is sent at the end, with `account_id` and `consent` in the query; of `PUBLIC_URL` or an origin in ' +
+        '`CONSENT_RETURN_ORIGINS`. Default: a page of the service.',
+    },
+  },
+} as const;
+
 /** The fields as ACCOUNTS_FILE has them. */
 const toFields = toJson({ properties: ACCOUNT_SETTINGS }) as (settings: object) => AccountFields;
 
 interface Deps {
   readonly accounts: ManagedAccounts;
+  readonly consents: AccountConsents;
   readonly mailboxes: Mailboxes;
   readonly clock: Clock;
 }
@@ -273,6 +293,29 @@ export const accountOperations = [
       await deps.accounts.setPaused(id, false);
       return read(id, deps);
     },
+  }),
+
+  operation({
+    id: 'requestConsent',
+    method: 'POST',
+    path: '/api/accounts/:id/consent',
+    right: 'admin',
+    account: OWN,
+    tag,
+    summary: 'Ask for the consent to read and send',
+    description:
+      "Returns a link for the owner of the mailbox. At the provider's page the owner allows the access that replaces a password; the " +
+      'service stores the token and uses the account within two seconds. The link is good for one day and one use; a newer one ' +
+      'replaces it. Only the address of the mailbox is accepted.',
+    params,
+    body: ConsentBody,
+    bodyOptional: true,
+    atOnce: MAX_CHECKS,
+    answer: 'The link.',
+    output: record('AccountConsent', { url: { type: 'string' }, expires_at: Timestamp }),
+    errors: ['account_declared', 'consent_unavailable', 'secrets_key_missing', 'busy'],
+    act: { event: 'account.consent_requested', what, after: ({ expiresAt }) => ({ expiresAt }) },
+    run: (_caller, { id, returnUrl = null }, { consents }) => consents.ask(id, returnUrl),
   }),
 
   operation({

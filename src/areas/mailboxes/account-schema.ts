@@ -69,7 +69,14 @@ const AuthservIds = {
   minItems: 1,
   maxItems: MAX_AUTHSERV_IDS,
 } as const;
-const OPEN_OAUTH2 = { provider: Line, tenant: Line, token_url: Line, scope: Line } as const;
+const OPEN_OAUTH2 = {
+  provider: Line,
+  tenant: Line,
+  grant: { ...Line, description: '`client_credentials` or `jwt_bearer`; null: the consent of the owner.' },
+  issuer: Line,
+  token_url: Line,
+  scope: Line,
+} as const;
 
 /** The settings that need no secret, under the same names in requests and answers. */
 const PLAIN_SETTINGS = {
@@ -102,12 +109,15 @@ export const ACCOUNT_SETTINGS = {
     title: 'AccountOAuth2Request',
     type: ['object', 'null'],
     additionalProperties: false,
-    required: ['client_id', 'refresh_token'],
     properties: {
       ...OPEN_OAUTH2,
       client_id: { ...Secret, maxLength: MAX_TEXT_CHARS, title: 'OAuth2ClientId' },
       client_secret: Secret,
-      refresh_token: Secret,
+      private_key: { ...Secret, description: 'PEM, for `jwt_bearer`.' },
+      refresh_token: {
+        ...Secret,
+        description: 'Without it, ask for a consent: `POST /api/accounts/{id}/consent`.',
+      },
     },
   },
   dkim: {
@@ -134,7 +144,7 @@ const Settings = record('AccountSettings', {
   imap_server: { ...Line, description: 'URL without user and password; null: no mailbox is read.' },
   ...PLAIN_SETTINGS,
   oauth2: {
-    anyOf: [record('AccountOAuth2', { ...OPEN_OAUTH2, client_id: { type: 'string' } }), { type: 'null' }],
+    anyOf: [record('AccountOAuth2', { ...OPEN_OAUTH2, client_id: Line }), { type: 'null' }],
   },
   dkim: {
     anyOf: [
@@ -216,6 +226,11 @@ export const AccountSchema = record('Account', {
     description: 'Instance that reads the mailboxes; null when none does.',
   },
   owned_here: { type: 'boolean', description: 'True when the responding process is that instance.' },
+  reconnect: {
+    type: 'boolean',
+    description:
+      'True: the owner of the mailboxes has to consent (again): `POST /api/accounts/{id}/consent`.',
+  },
   warning: {
     type: ['string', 'null'],
     description:

@@ -33,6 +33,8 @@ export interface AccountStatus extends ReadingStatus {
   /** This process reads them. */
   readonly isOwnedHere: boolean;
   readonly sentCopies: SentCopiesStatus;
+  /** The owner of the mailboxes has to consent to OAuth2, for the first time or again. */
+  readonly reconnect: boolean;
   /** Why it will stop working unless an operator acts; English, null when all is well. */
   readonly warning: string | null;
 }
@@ -95,6 +97,7 @@ export function createMailboxStatus({
           failed: copies.get(id)?.failed ?? 0,
           lastError: copies.get(id)?.lastError ?? null,
         },
+        reconnect: needsConsent(facts, readings.get(id)),
         warning: facts?.problem ?? (hasMailbox ? source.warningOf(id) : null),
       };
     });
@@ -141,6 +144,13 @@ export function createMailboxStatus({
       return message;
     },
   };
+}
+
+/** The last attempt failed for the credentials, which are the tokens of a consent that was withdrawn; or there was none. */
+function needsConsent(facts: AccountFacts | undefined, reading: ReadingStatus | undefined): boolean {
+  if (facts === undefined || facts.isDeclared || facts.open.oauth2 === null) return false;
+  const isRefused = reading?.lastError?.kind === 'credentials' && reading.nextAttemptAt !== null;
+  return facts.awaitsConsent || isRefused;
 }
 
 function stateOf(facts: AccountFacts | undefined): AccountStatus['state'] {

@@ -49,6 +49,7 @@ async function begin(strict = false): Promise<void> {
     clientSecret: 'the-client-secret',
     refreshToken: 'first-refresh-token',
     scope: null,
+    ownGrant: null,
   };
 }
 

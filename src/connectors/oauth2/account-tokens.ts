@@ -14,7 +14,8 @@ import type { TokenEndpoint } from './token-endpoint.ts';
 
 export interface OAuth2Account extends TokenEndpoint {
   readonly id: string;
-  readonly refreshToken: string;
+  /** null: it needs none. */
+  readonly refreshToken: string | null;
 }
 
 export interface AccountTokensOptions {
@@ -213,13 +214,14 @@ export class AccountTokens {
   }
 
   /** The newest first; the configured one last, in case the kept one is from a restored backup. */
-  #refreshTokens(kept: HeldTokens | null): readonly string[] {
+  #refreshTokens(kept: HeldTokens | null): readonly (string | null)[] {
+    if (this.#account.ownGrant !== null) return [null];
     const known = [this.#held, kept].filter((tokens) => tokens !== null);
     known.sort((a, b) => b.obtainedAt - a.obtainedAt);
     return [...new Set([...known.map(({ refreshToken }) => refreshToken), this.#account.refreshToken])];
   }
 
-  async #request(refreshTokens: readonly string[]): Promise<HeldTokens> {
+  async #request(refreshTokens: readonly (string | null)[]): Promise<HeldTokens> {
     // Most services have no account with OAuth2, and save the memory of its library.
     const { requestTokens } = await import('./token-endpoint.ts');
     let refusal: TokenError | null = null;

@@ -1,11 +1,13 @@
 /**
- * Tokens as stored in the database: sealed with a key derived from the configured refresh token and client secret, so tokens of another
+ * Tokens as stored in the database: sealed with a key derived from the configured refresh token and secrets, so tokens of another
  * configuration can't be opened. See platform/base/sealing.ts.
  */
 import { createSeal } from '../../platform/base/sealing.ts';
+import type { TokenEndpoint } from './token-endpoint.ts';
 
 export interface HeldTokens {
-  readonly refreshToken: string;
+  /** null: it needs none. */
+  readonly refreshToken: string | null;
   readonly accessToken: string;
   /** When the access token was requested and when it expires, by the steady clock of this process, in ms. */
   readonly obtainedAt: number;
@@ -23,10 +25,12 @@ export interface Sealer {
 
 export function createSealer(
   accountId: string,
-  config: { readonly refreshToken: string; readonly clientId: string; readonly clientSecret: string | null },
+  config: Pick<TokenEndpoint, 'clientId' | 'clientSecret' | 'ownGrant'> & {
+    readonly refreshToken: string | null;
+  },
 ): Sealer {
-  // JSON separates the three: no two configurations produce the same text.
-  const secret = JSON.stringify([config.refreshToken, config.clientSecret, config.clientId]);
+  // JSON separates them: no two configurations produce the same text.
+  const secret = JSON.stringify([config.refreshToken, config.clientSecret, config.clientId, config.ownGrant]);
   const { keyId, seal, open } = createSeal(secret, 'oauth2');
   return {
     keyId,
@@ -52,7 +56,8 @@ function readTokens(text: string, sealedAt: number): HeldTokens | null {
   const value: unknown = JSON.parse(text);
   if (typeof value !== 'object' || value === null) return null;
   const { refreshToken, accessToken, ageMs, lifetimeMs } = value as Readonly<Record<string, unknown>>;
-  if (typeof refreshToken !== 'string' || typeof accessToken !== 'string') return null;
+  if ((typeof refreshToken !== 'string' && refreshToken !== null) || typeof accessToken !== 'string')
+    return null;
   if (typeof ageMs !== 'number' || typeof lifetimeMs !== 'number') return null;
   const obtainedAt = sealedAt - ageMs;
   return { refreshToken, accessToken, obtainedAt, expiresAt: obtainedAt + lifetimeMs };

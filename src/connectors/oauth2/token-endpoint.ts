@@ -1,11 +1,14 @@
 /**
- * Requests an access token from a token endpoint with a refresh token (RFC 6749 §6), using oauth4webapi. The answer is bounded in time and
+ * Requests an access token from a token endpoint, using oauth4webapi: with a refresh token (RFC 6749 §6), as the application itself (§4.4), or
+ * as a service account for a user of its domain (RFC 7523 §2.1). The answer is bounded in time and
  * size, redirects are not followed, and no error thrown from here contains a token or the client secret.
  */
+import { sign } from 'node:crypto';
 import * as oauth from 'oauth4webapi';
-import { TokenError } from '../../areas/accounts/token-ports.ts';
+import { TokenError, type OwnGrant } from '../../areas/accounts/token-ports.ts';
 import { cleanReplyText } from '../../core/delivery/reply.ts';
-import { isLoopback } from '../../core/server-url.ts';
+import { isLoopbackUrl } from '../../core/server-url.ts';
+import { fetchBounded } from './bounded-fetch.ts';
 
 export interface TokenEndpoint {
   readonly tokenUrl: string;
@@ -14,6 +17,8 @@ export interface TokenEndpoint {
   readonly clientSecret: string | null;
   /** null: the scope of the refresh token. */
   readonly scope: string | null;
+  /** null: by the consent of a person, which gave a refresh token. */
+  readonly ownGrant: OwnGrant | null;
 }
 
 export interface GrantedTokens {
@@ -25,13 +30,13 @@ export interface GrantedTokens {
 }
 
 /** From name lookup to the last byte. */
-const REQUEST_TIMEOUT_MS = 15_000;
-
-/** Access tokens of Microsoft are up to 5 KB. */
-const MAX_ANSWER_BYTES = 256 * 1024;
+export const REQUEST_TIMEOUT_MS = 15_000;
 
 /** Used when the answer does not give a lifetime (RFC 6749 §5.1 recommends to). */
 const DEFAULT_LIFETIME_S = 1800;
+/** Google accepts an hour at most. */
+const ASSERTION_LIFETIME_S = 3600;
+
 /** A year; tokens that live longer are renewed earlier. */
 const MAX_LIFETIME_S = 31_536_000;
 
@@ -54,20 +59,28 @@ const PERMANENT = new Set([
 ]);
 
 /** Throws `TokenError`. */
-export async function requestTokens(endpoint: TokenEndpoint, refreshToken: string): Promise<GrantedTokens> {
+export async function requestTokens(
+  endpoint: TokenEndpoint,
+  refreshToken: string | null,
+): Promise<GrantedTokens> {
   const url = new URL(endpoint.tokenUrl);
   const server: oauth.AuthorizationServer = { issuer: url.origin, token_endpoint: url.href };
   const client: oauth.Client = { client_id: endpoint.clientId };
-  const authentication =
-    endpoint.clientSecret === null ? oauth.None() : oauth.ClientSecretPost(endpoint.clientSecret);
+  const { grantType, authentication, parameters } = toRequest(endpoint, refreshToken, url);
   try {
-    const response = await oauth.refreshTokenGrantRequest(server, client, authentication, refreshToken, {
-      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
-      additionalParameters: endpoint.scope === null ? {} : { scope: endpoint.scope },
-      [oauth.customFetch]: fetchBounded,
-      [oauth.allowInsecureRequests]: isLoopback(url.hostname.replace(/^\[|\]$/g, '')),
-    });
-    const granted = await oauth.processRefreshTokenResponse(server, client, response);
+    const response = await oauth.genericTokenEndpointRequest(
+      server,
+      client,
+      authentication,
+      grantType,
+      { ...parameters, ...(endpoint.scope === null ? {} : { scope: endpoint.scope }) },
+      {
+        signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+        [oauth.customFetch]: fetchWithoutIdToken,
+        [oauth.allowInsecureRequests]: isLoopbackUrl(url),
+      },
+    );
+    const granted = await oauth.processGenericTokenEndpointResponse(server, client, response);
     const { expires_in: lifetimeS = DEFAULT_LIFETIME_S } = granted;
     if (!(lifetimeS > 0)) throw new Error('the token has ended already');
     return {
@@ -76,33 +89,64 @@ export async function requestTokens(endpoint: TokenEndpoint, refreshToken: strin
       refreshToken: granted.refresh_token ?? null,
     };
   } catch (error) {
-    throw toTokenError(error, url.host, [refreshToken, endpoint.clientSecret ?? '']);
+    const secrets = [refreshToken, endpoint.clientSecret, parameters['assertion'] ?? null];
+    throw toTokenError(
+      error,
+      url.host,
+      secrets.filter((secret) => secret !== null),
+    );
   }
 }
 
-async function fetchBounded(
+interface TokenRequest {
+  readonly grantType: string;
+  readonly authentication: oauth.ClientAuth;
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+function toRequest(endpoint: TokenEndpoint, refreshToken: string | null, url: URL): TokenRequest {
+  const { clientId, clientSecret, ownGrant, scope } = endpoint;
+  const authentication = clientSecret === null ? oauth.None() : oauth.ClientSecretPost(clientSecret);
+  if (ownGrant === null) {
+    if (refreshToken === null) throw new TokenError('there is no refresh token', true);
+    return { grantType: 'refresh_token', authentication, parameters: { refresh_token: refreshToken } };
+  }
+  if (ownGrant.kind === 'client_credentials') {
+    return { grantType: 'client_credentials', authentication, parameters: {} };
+  }
+  const claims = {
+    iss: clientId,
+    sub: ownGrant.subject,
+    aud: url.href,
+    ...(scope === null ? {} : { scope }),
+  };
+  return {
+    grantType: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
+    // The assertion names the service account and proves it.
+    authentication: () => undefined,
+    parameters: { assertion: signAssertion(claims, ownGrant.privateKey) },
+  };
+}
+
+/** RFC 7519, signed by RSA with SHA-256 (RFC 7518 §3.3); by this machine's clock, which the provider compares with its own. */
+function signAssertion(claims: Readonly<Record<string, string>>, privateKey: string): string {
+  const now = Math.floor(Date.now() / 1000);
+  const parts = [
+    { alg: 'RS256', typ: 'JWT' },
+    { ...claims, iat: now, exp: now + ASSERTION_LIFETIME_S },
+  ];
+  const text = parts.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
+  return `${text}.${sign('sha256', Buffer.from(text), privateKey).toString('base64url')}`;
+}
+
+const fetchWithoutIdToken = async (
   url: string,
   options: oauth.CustomFetchOptions<'POST', URLSearchParams>,
-): Promise<Response> {
-  const { signal, ...others } = options;
-  const response = await fetch(url, { ...others, ...(signal === undefined ? {} : { signal }) });
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  // Leaving the loop early ends the connection.
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length;
-    if (bytes > MAX_ANSWER_BYTES) throw new Error('the answer is too large');
-    chunks.push(chunk);
-  }
-  const type = response.headers.get('content-type');
-  // Fetch standard, "null body status"
-  const bodyless = [204, 205, 304].includes(response.status);
-  // Only the necessary parts are passed on: a challenge would hide the error in the body.
-  return new Response(bodyless ? null : withoutIdToken(Buffer.concat(chunks)), {
-    status: response.status,
-    headers: type === null ? {} : { 'content-type': type },
-  });
-}
+): Promise<Response> => {
+  const response = await fetchBounded(url, options);
+  const body = response.body === null ? null : withoutIdToken(Buffer.from(await response.arrayBuffer()));
+  return new Response(body, response);
+};
 
 /** The service did not ask for the user's identity, and the issuer in the token differs from the configured address. */
 function withoutIdToken(body: Buffer): Buffer | string {
@@ -115,7 +159,7 @@ function withoutIdToken(body: Buffer): Buffer | string {
   }
 }
 
-function toTokenError(error: unknown, host: string, secrets: readonly string[]): TokenError {
+export function toTokenError(error: unknown, host: string, secrets: readonly string[]): TokenError {
   if (error instanceof oauth.ResponseBodyError) {
     const text = [error.error, error.error_description].filter(Boolean).join(': ');
     const permanent = PERMANENT.has(error.error) && error.status !== 429;

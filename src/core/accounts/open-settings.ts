@@ -20,7 +20,11 @@ export interface OpenSettings {
 export interface OpenOAuth2 {
   readonly provider: string | null;
   readonly tenant: string | null;
+  /** null: the consent of a person. */
+  readonly grant: string | null;
+  readonly issuer: string | null;
   readonly token_url: string | null;
-  readonly client_id: string;
+  /** null: that of the configuration. */
+  readonly client_id: string | null;
   readonly scope: string | null;
 }

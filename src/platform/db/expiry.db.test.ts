@@ -8,6 +8,7 @@ const EXCEPTIONS: ReadonlyMap<string, string> = new Map([
   ['retire-generations', 'by the generation of the mailbox; the time is only written down'],
   ['number_events', 'moves events into the feed'],
   ['use-login-link', 'used up by its use'],
+  ['take-consent', 'used up by its use'],
 ]);
 
 /** Backquoted texts with the name before them, as `statement` and migrations have them. */

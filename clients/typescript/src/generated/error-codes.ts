@@ -14,6 +14,7 @@ export type RegisteredCode =
   | 'clock_in_doubt'
   | 'clock_skewed'
   | 'commit_unknown'
+  | 'consent_unavailable'
   | 'content_digest_mismatch'
   | 'content_missing'
   | 'cross_site_request'

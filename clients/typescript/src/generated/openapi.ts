@@ -1236,6 +1236,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/accounts/{id}/consent": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask for the consent to read and send
+         * @description Returns a link for the owner of the mailbox. At the provider's page the owner allows the access that replaces a password; the service stores the token and uses the account within two seconds. The link is good for one day and one use; a newer one replaces it. Only the address of the mailbox is accepted. Needs the right `admin`.
+         */
+        post: operations["requestConsent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/accounts/{id}/resync": {
         parameters: {
             query?: never;
@@ -3719,9 +3739,12 @@ export interface components {
         AccountOAuth2: {
             provider: components["schemas"]["AccountText"];
             tenant: components["schemas"]["AccountText"];
+            /** @description `client_credentials` or `jwt_bearer`; null: the consent of the owner. */
+            grant: components["schemas"]["AccountText"];
+            issuer: components["schemas"]["AccountText"];
             token_url: components["schemas"]["AccountText"];
             scope: components["schemas"]["AccountText"];
-            client_id: string;
+            client_id: components["schemas"]["AccountText"];
         };
         AccountDkim: {
             domain: components["schemas"]["AccountText"];
@@ -3823,6 +3846,8 @@ export interface components {
             owner: components["schemas"]["NullableUuid"];
             /** @description True when the responding process is that instance. */
             owned_here: boolean;
+            /** @description True: the owner of the mailboxes has to consent (again): `POST /api/accounts/{id}/consent`. */
+            reconnect: boolean;
             /** @description Why it is unavailable, or will stop unless an operator acts, such as a token that can not be refreshed. */
             warning: string | null;
             sent_copies: components["schemas"]["SentCopies"];
@@ -3844,11 +3869,17 @@ export interface components {
         AccountOAuth2Request: {
             provider?: components["schemas"]["AccountText"];
             tenant?: components["schemas"]["AccountText"];
+            /** @description `client_credentials` or `jwt_bearer`; null: the consent of the owner. */
+            grant?: components["schemas"]["AccountText"];
+            issuer?: components["schemas"]["AccountText"];
             token_url?: components["schemas"]["AccountText"];
             scope?: components["schemas"]["AccountText"];
-            client_id: components["schemas"]["OAuth2ClientId"];
+            client_id?: components["schemas"]["OAuth2ClientId"];
             client_secret?: components["schemas"]["AccountSecret"];
-            refresh_token: components["schemas"]["AccountSecret"];
+            /** @description PEM, for `jwt_bearer`. */
+            private_key?: components["schemas"]["AccountSecret"];
+            /** @description Without it, ask for a consent: `POST /api/accounts/{id}/consent`. */
+            refresh_token?: components["schemas"]["AccountSecret"];
         } | null;
         AccountDkimRequest: {
             domain?: components["schemas"]["AccountText"];
@@ -3915,6 +3946,14 @@ export interface components {
         DeletedAccount: {
             id: string;
             deleted_at: components["schemas"]["Timestamp"];
+        };
+        ConsentRequest: {
+            /** @description Where the owner is sent at the end, with `account_id` and `consent` in the query; of `PUBLIC_URL` or an origin in `CONSENT_RETURN_ORIGINS`. Default: a page of the service. */
+            return_url?: string;
+        };
+        AccountConsent: {
+            url: string;
+            expires_at: components["schemas"]["Timestamp"];
         };
         QuarantinedMessage: {
             id: components["schemas"]["Uuid"];
@@ -5113,6 +5152,7 @@ export interface components {
                  *       "has_mailbox": true,
                  *       "owner": "d25a7f10-8b6c-4e93-b7f1-0c4a9e3d6582",
                  *       "owned_here": true,
+                 *       "reconnect": false,
                  *       "warning": null,
                  *       "sent_copies": {
                  *         "kept": true,
@@ -9288,6 +9328,7 @@ export interface operations {
                      *           "has_mailbox": true,
                      *           "owner": "d25a7f10-8b6c-4e93-b7f1-0c4a9e3d6582",
                      *           "owned_here": true,
+                     *           "reconnect": false,
                      *           "warning": null,
                      *           "sent_copies": {
                      *             "kept": true,
@@ -9567,6 +9608,55 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["Account"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    requestConsent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The account. */
+                id: components["parameters"]["id4"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "return_url": "https://crm.example.com/postfach"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ConsentRequest"];
+            };
+        };
+        responses: {
+            /** @description The link. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "url": "https://accounts.google.com/o/oauth2/v2/auth?client_id=123.apps.googleusercontent.com&scope=openid+https%3A%2F%2Fmail.google.com%2F",
+                     *       "expires_at": "2026-01-31T12:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AccountConsent"];
+                };
+            };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];

@@ -23,6 +23,15 @@ export const ACCOUNTS = [
     updated_at timestamptz not null default now()
   )`,
 
+  // The newest link that asks the owner of the mailboxes for a consent: its state, and sealed what proves the answer
+  `create table account_consents (
+    account_id account_id primary key references accounts on delete cascade,
+    state_hash bytea not null unique check (length(state_hash) = 32),
+    sealed bytea not null,
+    return_url text,
+    expires_at timestamptz not null
+  )`,
+
   `create table oauth2_tokens (
     account_id text not null,
     key_id bytea not null check (length(key_id) = 16),

@@ -300,7 +300,9 @@ export const EVENT_TRIGGERS = [
   ...rowTrigger(
     'mailbox_accounts_events_after_update',
     'update of last_error on mailbox_accounts',
-    '(old.last_error is null) <> (new.last_error is null)',
+    // Refused credentials need a person, also where another failure came first.
+    `(old.last_error is null) <> (new.last_error is null)
+      or (new.last_error_kind = 'credentials' and old.last_error_kind is distinct from 'credentials')`,
     `values (case when new.last_error is null then 'account.recovered' else 'account.failing' end, clock_timestamp(),
       new.account_id, null, null, null, null, false,
       json_build_object('kind', new.last_error_kind, 'error', left(new.last_error, 500)))`,
