@@ -94,6 +94,8 @@ export type RetentionConfirmation = Input<Schemas['RetentionConfirmation']>;
 export type Clock = Schemas['Clock'];
 export type DeletedEmails = Schemas['DeletedEmails'];
 export type DeletedWebhook = Schemas['DeletedWebhook'];
+/** A link for the owner of the mailboxes of an account. */
+export type AccountConsent = Schemas['AccountConsent'];
 export type DeletedAccount = Schemas['DeletedAccount'];
 export type AccountCheck = Schemas['AccountCheck'];
 export type AccountSettings = Schemas['AccountSettings'];

@@ -97,7 +97,17 @@ interface CheckJson {
 
 /** The actions whose argument is a file. */
 const TAKES_FILE: ReadonlySet<string> = new Set(['check', 'add']);
-const ACTIONS = ['list', 'check', 'add', 'pause', 'resume', 'resync', 'remove', 'rotate-secrets'] as const;
+const ACTIONS = [
+  'list',
+  'check',
+  'add',
+  'consent',
+  'pause',
+  'resume',
+  'resync',
+  'remove',
+  'rotate-secrets',
+] as const;
 /** Far more than an account with its keys has. */
 const MAX_INPUT_BYTES = 1024 * 1024;
 
@@ -107,14 +117,15 @@ export const accountsCommand = defineCommand({
   description:
     '`list`, the default: READ is the time since the least recently read mailbox was read, TO READ the number of messages still ' +
     'to be recorded, SET ASIDE the number of quarantined messages. `add` takes the fields of ACCOUNTS_FILE as a JSON object; ' +
-    '`${NAME}` is not replaced. `check` tries the servers of such an object, and keeps nothing. Accounts of the configuration are only listed. All of these need a running service.\n\n' +
+    '`${NAME}` is not replaced. `check` tries the servers of such an object, and keeps nothing. `consent` prints a link for the ' +
+    'owner of a mailbox, who allows the access at the provider; it is good for one day and one use. Accounts of the configuration are only listed. All of these need a running service.\n\n' +
     '`rotate-secrets` seals the secrets of accounts with the first key of SECRETS_KEY, or with a new one in the data folder. With ' +
     'SECRETS_KEY, restart all processes with the new and the old key first, and without the old one afterwards.',
   arguments: [
     {
       name: 'action',
       meaning:
-        '`list`, `check`, `add`, `pause`, `resume`, `resync`, `remove` or `rotate-secrets`. Default: `list`.',
+        '`list`, `check`, `add`, `consent`, `pause`, `resume`, `resync`, `remove` or `rotate-secrets`. Default: `list`.',
       required: false,
       repeated: false,
       completes: ACTIONS,
@@ -164,6 +175,12 @@ export const accountsCommand = defineCommand({
     }
     if (action === 'check')
       return printCheck(output, await api.ask<CheckJson>(requestOf(action, '', body)), json);
+    if (action === 'consent') {
+      const consent = await api.ask<{ readonly url: string }>(requestOf(action, id ?? '', undefined));
+      if (json) printJson(output, consent);
+      else output.print(printable(consent.url));
+      return 'done';
+    }
     const account = await api.ask<Pick<AccountJson, 'id'>>(requestOf(action, id ?? '', body));
     if (json) printJson(output, account);
     else output.print(`${account.id} is ${DONE[action] ?? action}`);

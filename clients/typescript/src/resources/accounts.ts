@@ -6,6 +6,7 @@ import type {
   AccountCreation,
   AccountChange,
   AccountCheck,
+  AccountConsent,
   AccountRequest,
   DeletedAccount,
   Schemas,
@@ -95,6 +96,24 @@ export class Accounts {
     const path = pathOf(id);
     return this.#transport.json({ ...options, repeatable: true }, (attempt) =>
       this.#transport.api.POST('/api/accounts/{id}/resume', { ...attempt, params: { path } }),
+    );
+  }
+
+  /**
+   * A link for the owner of its mailboxes, who consents at the provider. A newer link replaces it. Without `returnUrl`, the owner sees a page
+   * of the service at the end.
+   */
+  async requestConsent(
+    id: string,
+    { returnUrl, ...options }: RequestOptions & { readonly returnUrl?: string } = {},
+  ): Promise<AccountConsent> {
+    const path = pathOf(id);
+    return this.#transport.json({ ...options, repeatable: true }, (attempt) =>
+      this.#transport.api.POST('/api/accounts/{id}/consent', {
+        ...attempt,
+        params: { path },
+        body: returnUrl === undefined ? {} : { return_url: returnUrl },
+      }),
     );
   }
 

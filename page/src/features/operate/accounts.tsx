@@ -1,10 +1,15 @@
 /** The mail accounts: whether they work, how far behind their mailboxes are, and the actions on them. */
+import { useState } from 'react';
 import type { Account } from 'email-worker-client';
+import { useMay } from '../../app/session.tsx';
 import { AtSign } from '../../ui/icons.tsx';
 import { client } from '../../api/client.ts';
+import { Button } from '../../ui/button.tsx';
+import { notify } from '../../ui/toast.tsx';
 import { useOperateWords } from './operate-words.ts';
 import { Paged } from './paged.tsx';
 import { Status } from './status.tsx';
+import { useAct } from './use-act.ts';
 
 /** A mailbox with a smaller lag is as current as polling allows. */
 const LAG_SHOWN_S = 120;
@@ -48,7 +53,8 @@ function AccountCard({ account }: { readonly account: Account }) {
           {account.next_attempt_at !== null && <p>{words.nextTry(format.full(account.next_attempt_at))}</p>}
         </div>
       )}
-      {account.warning !== null && <p className="card-warning">{account.warning}</p>}
+      {account.warning !== null && !account.reconnect && <p className="card-warning">{account.warning}</p>}
+      {account.reconnect && <Consent id={id} />}
       {mailboxes.length > 0 && (
         <ul className="card-lines">
           {mailboxes
@@ -64,10 +70,57 @@ function AccountCard({ account }: { readonly account: Account }) {
 
 function AccountStatus({ account }: { readonly account: Account }) {
   const { accounts: words } = useOperateWords().operate;
+  if (account.reconnect) return <Status tone="bad">{words.noAccess}</Status>;
   if (account.last_error !== null) return <Status tone="bad">{words.failing}</Status>;
   if (!account.has_mailbox) return <Status tone="quiet">{words.sendOnly}</Status>;
   if (account.last_attempt_at === null) return <Status tone="warn">{words.waiting}</Status>;
   return <Status tone="good">{words.healthy}</Status>;
+}
+
+/** The link goes to the owner of the mailbox, who may be another person than the operator. */
+function Consent({ id }: { readonly id: string }) {
+  const { accounts: words } = useOperateWords().operate;
+  const mayAsk = useMay('admin');
+  const [link, setLink] = useState<string | null>(null);
+  const ask = useAct({
+    view: 'accounts',
+    run: () => client.accounts.requestConsent(id),
+    say: ({ url }) => {
+      setLink(url);
+      return null;
+    },
+  });
+  const copy = (text: string): void => {
+    navigator.clipboard.writeText(text).then(
+      () => notify(words.copied),
+      () => undefined,
+    );
+  };
+  return (
+    <>
+      <p className="card-warning">{words.consentNeeded}</p>
+      {mayAsk && link === null && (
+        <div className="card-actions">
+          <Button look="outline" isPending={ask.isPending} onPress={() => ask.mutate(undefined)}>
+            {words.askConsent}
+          </Button>
+        </div>
+      )}
+      {link !== null && (
+        <>
+          <p className="card-sub">{words.consentHint}</p>
+          <div className="card-actions">
+            <a className="button button-outline" href={link} target="_blank" rel="noopener noreferrer">
+              {words.openConsent}
+            </a>
+            <Button look="outline" onPress={() => copy(link)}>
+              {words.copyLink}
+            </Button>
+          </div>
+        </>
+      )}
+    </>
+  );
 }
 
 function MailboxLine({ mailbox }: { readonly mailbox: Account['mailboxes'][number] }) {
