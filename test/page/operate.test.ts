@@ -22,7 +22,11 @@ describe.skipIf(skipWithoutChromium())('an operator', () => {
       startScriptedServer({ script: { dot: () => CLOSE } }),
     ]);
     service = await startServiceProcess({
-      env: { DATABASE_URL: database.connectionString, SMTP_URL: `smtp://127.0.0.1:${server.port}` },
+      env: {
+        DATABASE_URL: database.connectionString,
+        SMTP_URL: `smtp://127.0.0.1:${server.port}`,
+        PUBLIC_URL: 'https://mail.example.test',
+      },
     });
   });
   afterAll(async () => {
@@ -55,6 +59,27 @@ describe.skipIf(skipWithoutChromium())('an operator', () => {
     await row.getByRole('button', { name: 'It was sent' }).click();
     await page.getByText('Nothing here.').waitFor();
     await expect.poll(() => stateOf(id)).toBe('sent');
+  });
+
+  it('gives the owner of a mailbox the link for a consent', async () => {
+    const made = await service.request('/api/accounts', {
+      json: {
+        id: 'sales',
+        from: 'Sales <sales@example.test>',
+        imap_url: 'imaps://sales%40example.test@imap.example.test',
+        oauth2: { provider: 'google', client_id: 'the-client' },
+      },
+    });
+    expect(made.status).toBe(201);
+    const page = await pages.open(service.url, '/operate/accounts');
+    const card = page.locator('li.card', { hasText: 'sales@example.test' });
+    await card.getByText('No access').waitFor();
+    await card.getByRole('button', { name: 'Grant access' }).click();
+    const link = card.getByRole('link', { name: 'Go to the provider' });
+    expect(await link.getAttribute('href')).toMatch(
+      /^https:\/\/accounts\.google\.com\/o\/oauth2\/v2\/auth\?/,
+    );
+    expect(await accessibilityFaults(page)).toEqual([]);
   });
 
   it('suppresses an address, and allows it again', async () => {

@@ -36,6 +36,7 @@ export const operateDe: OperateMessages = {
       'Melden Sie sich beim Anbieter mit der Adresse des Postfachs an oder schicken Sie den Link an die Person, der es gehört. Er gilt einen Tag und nur einmal.',
     openConsent: 'Zum Anbieter',
     copyLink: 'Link kopieren',
+    newLink: 'Neuer Link',
     copied: 'Link kopiert',
     waiting: 'Noch nicht gelesen',
     lag: (seconds) => `${seconds} im Rückstand`,

@@ -34,6 +34,7 @@ export const operateEn = {
       'Sign in to the provider as the owner of the mailbox, or send the link to that person. It is good for one day and one use.',
     openConsent: 'Go to the provider',
     copyLink: 'Copy link',
+    newLink: 'New link',
     copied: 'Link copied',
     waiting: 'Not read yet',
     lag: (seconds: string) => `${seconds} behind`,

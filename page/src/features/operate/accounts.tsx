@@ -98,26 +98,30 @@ function Consent({ id }: { readonly id: string }) {
   };
   return (
     <>
-      <p className="card-warning">{words.consentNeeded}</p>
-      {mayAsk && link === null && (
+      <p className="card-warning">
+        {words.consentNeeded}
+        {link !== null && ` ${words.consentHint}`}
+      </p>
+      {mayAsk && (
         <div className="card-actions">
-          <Button look="outline" isPending={ask.isPending} onPress={() => ask.mutate(undefined)}>
-            {words.askConsent}
+          {link !== null && (
+            <>
+              <a className="button button-primary" href={link} target="_blank" rel="noopener noreferrer">
+                {words.openConsent}
+              </a>
+              <Button look="outline" onPress={() => copy(link)}>
+                {words.copyLink}
+              </Button>
+            </>
+          )}
+          <Button
+            look={link === null ? 'outline' : 'plain'}
+            isPending={ask.isPending}
+            onPress={() => ask.mutate(undefined)}
+          >
+            {link === null ? words.askConsent : words.newLink}
           </Button>
         </div>
-      )}
-      {link !== null && (
-        <>
-          <p className="card-sub">{words.consentHint}</p>
-          <div className="card-actions">
-            <a className="button button-outline" href={link} target="_blank" rel="noopener noreferrer">
-              {words.openConsent}
-            </a>
-            <Button look="outline" onPress={() => copy(link)}>
-              {words.copyLink}
-            </Button>
-          </div>
-        </>
       )}
     </>
   );
