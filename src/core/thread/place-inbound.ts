@@ -3,7 +3,7 @@
  * REFERENCES algorithm). Only the displayed reason is chosen here; all links count, and may merge threads.
  */
 import type { Bounce } from '../delivery/bounce.ts';
-import { normaliseMessageId, type MessageId } from '../message/message-id.ts';
+import { isTelling, normaliseMessageId, type MessageId } from '../message/message-id.ts';
 import type { ParsedMessage } from '../mime/parse/parsed-message.ts';
 
 /**
@@ -27,7 +27,7 @@ export interface InboundPlacement {
 
 /** The Message-IDs that an email names, as stored. */
 export interface NamedIds {
-  /** Only the first one ties the email: the others are people, or messages that it is about. */
+  /** One of them ties the email, the first that was made for one email, else the first: the others are people, or messages that it is about. */
   readonly inReplyTo: readonly MessageId[];
   /** Oldest first. */
   readonly references: readonly MessageId[];
@@ -44,7 +44,8 @@ export function linksOf({ inReplyTo, references, bounced, bySubject }: NamedIds)
     const messageId = normaliseMessageId(written);
     if (!links.has(messageId)) links.set(messageId, rule);
   };
-  for (const id of inReplyTo.slice(0, 1)) add('in_reply_to', id);
+  const answered = inReplyTo.find(isTelling) ?? inReplyTo[0];
+  if (answered !== undefined) add('in_reply_to', answered);
   for (const id of references.toReversed()) add('references', id);
   if (bounced !== null) add('bounce', bounced);
   if (bySubject !== null) add('subject', bySubject);
