@@ -188,3 +188,33 @@ it('does no harm to mail that comes in meanwhile', async () => {
   expect(new Set(await threads(...emails, ...received)).size).toBe(1);
   expect(await run(true)).toEqual(NOTHING);
 });
+
+it.each(['the Message-ID', 'its stand-in'])(
+  'finds who answers a deleted email in another thread, when the meeting point waits for %s',
+  async (waitsFor) => {
+    const { ids, emails, threadId } = await conversation(3);
+    for (const { id } of emails.slice(0, 2)) {
+      expect((await service.request(`/api/emails/${id}`, { method: 'DELETE' })).status).toBe(200);
+    }
+    const answer = await receive(service, mail({ inReplyTo: ids[0]! }));
+    expect(await threads(answer)).toEqual([threadId]);
+    expect(await run(true)).toEqual(NOTHING);
+    const stray = '22222222-2222-4222-8222-222222222222';
+    await pool.query(`insert into email_threads (id, account_id) values ($1, 'default')`, [stray]);
+    await pool.query('update emails set thread_id = $1 where id = $2', [stray, answer.id]);
+    await pool.query(
+      `update thread_message_ids set thread_id = $1 where message_id = (select message_id from emails where id = $2)`,
+      [stray, answer.id],
+    );
+    await pool.query(
+      `insert into thread_message_ids (account_id, message_id, thread_id, waits_for)
+      select 'default', $3 || ' ' || k, $1, case when $4 then $3 else deleted_message_id($3) end
+      from emails, unnest(meeting_keys) k where id = $2`,
+      [stray, answer.id, bare(ids[0]!), waitsFor === 'the Message-ID'],
+    );
+    expect((await run(true)).moves).toMatchObject([{ emailId: answer.id, from: stray, to: threadId }]);
+    await run(false);
+    expect(await threads(answer)).toEqual([threadId]);
+    expect(await run(true)).toEqual(NOTHING);
+  },
+);

@@ -18,7 +18,7 @@ import {
   type RowOf,
 } from '../../platform/db/statement.ts';
 import { inTransaction } from '../../platform/db/transaction.ts';
-import type { DigestKey } from '../../core/erase/erased-address.ts';
+import type { DigestKey } from '../../core/erase/keyed-digest.ts';
 
 /** One change of the list. */
 export interface SuppressionChange {

@@ -17,7 +17,8 @@ import {
   type Suppression,
   type SuppressionReason,
 } from '../../core/delivery/suppression.ts';
-import { erasedAddress, isErasedAddress, type DigestKey } from '../../core/erase/erased-address.ts';
+import { erasedAddress, isErasedAddress } from '../../core/erase/erased-address.ts';
+import type { DigestKey } from '../../core/erase/keyed-digest.ts';
 import { SUPPRESSION_TEXTS } from '../../core/error-words.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { createFreshCopy } from './fresh-copy.ts';

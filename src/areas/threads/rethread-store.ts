@@ -3,6 +3,8 @@ import type { Pool } from 'pg';
 import type { RethreadStore, ThreadChanges, ThreadMove, ThreadSnapshot } from './rethread.ts';
 import type { ScannedEmail } from '../../core/thread/thread-scan.ts';
 import type { Reason } from '../../core/thread/why-moved.ts';
+import { deletedMessageId } from '../../core/erase/deleted-message-id.ts';
+import { SOMETHING_WAS_DELETED } from '../emails/deleted-emails.ts';
 import { lockLinks } from './link-thread.ts';
 import { inLinkingTransaction } from '../../platform/db/linking-transaction.ts';
 import { inTransaction } from '../../platform/db/transaction.ts';
@@ -35,6 +37,12 @@ const NOTHING: ThreadChanges = { moves: [], merged: [], messageIds: 0 };
 function createSnapshot(trx: Executor): ThreadSnapshot {
   return {
     messageIds: () => readMessageIds(trx),
+    async standIns() {
+      const [row] = await run(trx, READ_DIGEST_KEY);
+      if (row === undefined) return (name) => name;
+      const key = { inner: row.inner_key, outer: row.outer_key };
+      return (name) => deletedMessageId(key, name);
+    },
     emails: () => readEmails(trx),
     async clusters() {
       const rows = await run(trx, READ_CLUSTERS);
@@ -144,6 +152,11 @@ const READ_CLUSTERS = statement(
 const ACCOUNT_OF = statement(
   'account-of-threads',
   `select account_id from email_threads where id = any($threadIds::uuid[]) limit 1`,
+);
+
+const READ_DIGEST_KEY = statement(
+  'rethread-digest-key',
+  `select inner_key, outer_key from digest_key where ${SOMETHING_WAS_DELETED}`,
 );
 
 const READ_MESSAGE_IDS = statement(

@@ -37,6 +37,8 @@ export interface ThreadSnapshot {
       readonly waitsFor: string | null;
     }[]
   >;
+  /** What stands for a Message-ID or a meeting point after a deletion; the same for all while nothing was deleted. */
+  standIns(): Promise<(name: string) => string>;
   /** In the order of their identifiers. */
   emails(): AsyncIterable<readonly ScannedEmail[]>;
   /** Lists of threads that decisions keep apart. */
@@ -104,7 +106,7 @@ async function scan(
   { signal, onProgress }: RethreadOptions,
   counts: { emails: number },
 ): Promise<readonly (readonly string[])[]> {
-  const scan = new ThreadScan();
+  const scan = new ThreadScan(await snapshot.standIns());
   for await (const page of snapshot.messageIds()) {
     if (signal.aborted) return [];
     for (const { accountId, messageId, threadId, waitsFor } of page)

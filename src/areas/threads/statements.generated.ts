@@ -853,6 +853,13 @@ declare module '../../platform/db/statement.ts' {
         ids: string[] | null;
       };
     };
+    'rethread-digest-key': {
+      values: object;
+      row: {
+        inner_key: Buffer;
+        outer_key: Buffer;
+      };
+    };
     'rethread-emails': {
       values: {
         after: string | null;

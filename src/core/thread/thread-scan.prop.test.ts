@@ -11,6 +11,9 @@ const KEYS = ['k0', 'k1'];
 const points = ids.slice(0, 4).flatMap((id) => KEYS.map((key) => pointOf(id, key)));
 const names = [...ids, ...points];
 
+/** What stands for a name after a deletion. */
+const standInOf = (name: string) => (name.startsWith('~') ? name : `~${name}`);
+
 /** Its Message-IDs are known. */
 const SENT = { accountId: 'a', meetingKeys: [], isSend: true, anchor: null } as const;
 
@@ -30,16 +33,24 @@ const states = fc.record({
     minLength: names.length,
     maxLength: names.length,
   }),
+  /** Whether rows have the stand-in, and points wait for it. */
+  standing: fc.array(fc.record({ name: fc.boolean(), waitsFor: fc.boolean() }), {
+    minLength: names.length,
+    maxLength: names.length,
+  }),
 });
 
 it('finds every thread that is not what its links say', () => {
   fc.assert(
-    fc.property(states, ({ emails, owners }) => {
-      const scan = new ThreadScan();
+    fc.property(states, ({ emails, owners, standing }) => {
+      const scan = new ThreadScan(standInOf);
+      const written = (name: string, stands = false) => (stands ? standInOf(name) : name);
       const ownerOf = new Map(names.map((name, index) => [name, owners[index] ?? null]));
-      for (const [name, owner] of ownerOf) {
-        const waitsFor = idOfPoint(name) === name ? null : idOfPoint(name);
-        if (owner !== null) scan.addMessageId('a', name, uuid(owner), waitsFor);
+      for (const [index, name] of names.entries()) {
+        const owner = ownerOf.get(name) ?? null;
+        const stands = standing[index];
+        const waitsFor = idOfPoint(name) === name ? null : written(idOfPoint(name), stands?.waitsFor);
+        if (owner !== null) scan.addMessageId('a', written(name, stands?.name), uuid(owner), waitsFor);
       }
       for (const { thread, ...email } of emails) {
         scan.addEmail({ ...email, accountId: 'a', threadId: uuid(thread), anchor: null });
@@ -91,7 +102,7 @@ it('finds every thread that is not what its links say', () => {
 });
 
 it('suspects nothing in a state that its links make', () => {
-  const scan = new ThreadScan();
+  const scan = new ThreadScan(standInOf);
   for (let thread = 0; thread < 500; thread += 1) {
     for (let n = 0; n < 5; n += 1) scan.addMessageId('a', `${thread}-${n}`, uuid(thread), null);
   }

@@ -49,12 +49,24 @@ export class ThreadScan {
   readonly #units = new DisjointSets();
   /** Thread → 1 when it must be weighed. */
   readonly #suspects = new NumberList();
+  readonly #standInOf: (name: string) => string;
+
+  /**
+   * @param standInOf the name that stands for a Message-ID or a meeting point after a deletion; of such a name itself, the same. Either may be
+   *   stored and waited for, so both are one here.
+   */
+  constructor(standInOf: (name: string) => string) {
+    this.#standInOf = standInOf;
+  }
 
   /** @param waitsFor of a meeting point: its Message-ID */
   addMessageId(accountId: string, messageId: string, threadId: string, waitsFor: string | null): void {
-    const number = this.#messageIds.add(digest(accountId, messageId));
-    this.#owners.set(number, this.#threads.add(parseUuid(threadId)));
-    if (waitsFor !== null) this.#baseOf.set(number, this.#bases.add(digest(accountId, waitsFor)));
+    const number = this.#messageIds.add(this.#digest(accountId, messageId));
+    const [owner, thread] = [this.#owners.get(number), this.#threads.add(parseUuid(threadId))];
+    // Its stand-in has a thread as well.
+    if (owner !== NONE) this.#suspect(owner, thread);
+    this.#owners.set(number, thread);
+    if (waitsFor !== null) this.#baseOf.set(number, this.#bases.add(this.#digest(accountId, waitsFor)));
   }
 
   addEmail({ accountId, threadId, links, anchor, ...email }: ScannedEmail): void {
@@ -120,15 +132,16 @@ export class ThreadScan {
     thread: number,
   ): readonly number[] {
     const borne = new Set(madeKnownBy(email));
-    const isKnown = (id: string) => borne.has(id) || this.#messageIds.find(digest(accountId, id)) !== null;
+    const isKnown = (id: string) =>
+      borne.has(id) || this.#messageIds.find(this.#digest(accountId, id)) !== null;
     return ids.flatMap((id) => {
-      if (!isKnown(id)) this.#unknown.push(this.#bases.add(digest(accountId, id)), thread);
+      if (!isKnown(id)) this.#unknown.push(this.#bases.add(this.#digest(accountId, id)), thread);
       return nodesOf(id, email.meetingKeys, isKnown).map((name) => this.#numberOf(accountId, name, thread));
     });
   }
 
   #numberOf(accountId: string, messageId: string, thread: number): number {
-    const key = digest(accountId, messageId);
+    const key = this.#digest(accountId, messageId);
     const known = this.#messageIds.find(key);
     if (known !== null) return known;
     // The Message-ID belongs to no thread at all: it is assigned to the email's.
@@ -136,6 +149,10 @@ export class ThreadScan {
     const number = this.#messageIds.add(key);
     this.#owners.set(number, thread);
     return number;
+  }
+
+  #digest(accountId: string, name: string): Key {
+    return digest(accountId, this.#standInOf(name));
   }
 
   #suspect(thread: number, other: number): void {
