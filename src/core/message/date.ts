@@ -2,25 +2,28 @@
  * The Date field of received mail: RFC 5322 §3.3, with the obsolete forms of §4.3 and those of broken software.
  *
  * Seen in practice, and accepted: no or a wrong day of the week, no space after it, full month names, those of other languages, a dot after the
- * day, hyphens, a zone as a name or missing, encoded words, ISO 8601, and the form of C's asctime. What can't be read for certain,
+ * day, hyphens, a zone as a name or missing, encoded words, numbers with dots, ISO 8601, and the form of C's asctime. What can't be read for certain,
  * such as a zone that is missing, unknown or impossible, is reported.
  */
 import { decodeHeaderText } from '../mime/text/header-text.ts';
 
-/** The first letters of each month, without accents, in English, German, French, Spanish, Italian, Portuguese and Dutch. */
+/**
+ * The first letters of each month, without accents, in English, German, French, Spanish, Italian, Portuguese, Dutch, Polish, Turkish and
+ * Russian. Left out: words of which languages mean two months (`lip`, `lis`).
+ */
 const MONTHS = [
-  ['jan', 'gen', 'ene'],
-  ['feb', 'fev'],
-  ['mar', 'mrz', 'mae', 'mrt', 'maa'],
-  ['apr', 'avr', 'abr'],
-  ['may', 'mai', 'mag', 'mei'],
-  ['jun', 'juin', 'giu'],
-  ['jul', 'juil', 'lug'],
-  ['aug', 'aou', 'ago'],
-  ['sep', 'set'],
-  ['oct', 'okt', 'ott', 'out'],
-  ['nov'],
-  ['dec', 'dez', 'dic'],
+  ['jan', 'gen', 'ene', 'sty', 'oca', 'янв'],
+  ['feb', 'fev', 'lut', 'sub', 'фев'],
+  ['mar', 'mrz', 'mae', 'mrt', 'maa', 'мар'],
+  ['apr', 'avr', 'abr', 'kwi', 'nis', 'апр'],
+  ['may', 'mai', 'mag', 'mei', 'maj', 'маи', 'мая'],
+  ['jun', 'juin', 'giu', 'cze', 'haz', 'июн'],
+  ['jul', 'juil', 'lug', 'tem', 'июл'],
+  ['aug', 'aou', 'ago', 'sie', 'agu', 'авг'],
+  ['sep', 'set', 'wrz', 'eyl', 'сен'],
+  ['oct', 'okt', 'ott', 'out', 'paz', 'eki', 'окт'],
+  ['nov', 'kas', 'ноя'],
+  ['dec', 'dez', 'dic', 'gru', 'ara', 'дек'],
 ] as const;
 
 const TIME = '(\\d{1,2})[:.](\\d{1,2})(?:[:.](\\d{1,2})(?:[.,]\\d{1,9})?)?(?: ?([ap]m)\\b)?';
@@ -31,6 +34,8 @@ const RFC_5322 = new RegExp(
 );
 // Input: at most 200 characters, MAX_DATE_CHARS.
 const ASCTIME = new RegExp(`^[a-z]{2,12},? ([a-z]{3,9}) (\\d{1,2}),? ${TIME}(.*?) (\\d{4})$`, 'i');
+// Dots stand between day, month and year, in this order, wherever they are written. Input: at most 200 characters, MAX_DATE_CHARS.
+const DOTTED = new RegExp(`^(\\d{1,2})\\. ?(\\d{1,2})\\. ?(\\d{4}),? ${TIME}(.*)$`, 'i');
 // Input: at most 200 characters, MAX_DATE_CHARS.
 const ISO_8601 = new RegExp(`^(\\d{4})-(\\d{2})-(\\d{2})[t ]${TIME}(.*)$`, 'i');
 
@@ -107,6 +112,11 @@ export function readMessageDate(text: string): MessageDate | null {
   const iso = ISO_8601.exec(clean);
   if (iso !== null) {
     const [, year = '', month = '', day = '', hour = '', minute = '', second, half, zone = ''] = iso;
+    return toDate(Number(year), Number(month) - 1, Number(day), [hour, minute, second, half], zone);
+  }
+  const dotted = DOTTED.exec(clean);
+  if (dotted !== null) {
+    const [, day = '', month = '', year = '', hour = '', minute = '', second, half, zone = ''] = dotted;
     return toDate(Number(year), Number(month) - 1, Number(day), [hour, minute, second, half], zone);
   }
   const asctime = ASCTIME.exec(clean);
