@@ -70,6 +70,33 @@ describe('the person behind a From of ours', () => {
       'forwarded',
     ],
     [
+      'a forward of Gmail in German, whose other labels are English',
+      forward(
+        '---------- Forwarded message ---------',
+        `Von: ${ADA}`,
+        'Date: Mo., 2. März 2026 um 09:15 Uhr',
+        'Subject: Anfrage',
+        'To: <eva@firma.test>',
+        '',
+        'Was kostet das?',
+      ),
+      'forwarded',
+    ],
+    [
+      'a forward of Apple Mail, which is quoted',
+      forward(
+        '> Anfang der weitergeleiteten Nachricht:',
+        '> ',
+        `> Von: ${ADA}`,
+        '> Betreff: Anfrage',
+        '> Datum: 2. März 2026 um 09:15:00 MEZ',
+        '> An: eva@firma.test',
+        '> ',
+        '> Was kostet das?',
+      ),
+      'forwarded',
+    ],
+    [
       'a forward as an attachment',
       mail(
         'Eva <eva@firma.test>',

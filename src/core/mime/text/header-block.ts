@@ -2,7 +2,7 @@
  * The header block that Outlook and others put above a quote: From, Sent, To, Subject. Its labels are those of one language,
  * as programs write them, and its values are read: people write `Von: Bremen` and `An: Hamburg`, too.
  */
-import { EMAIL, MAX_MARKER_CHARS } from './reply-markers.ts';
+import { EMAIL, FORWARDED, MAX_MARKER_CHARS } from './reply-markers.ts';
 
 type Field = 'from' | 'sent' | 'date' | 'to' | 'cc' | 'subject';
 
@@ -192,15 +192,34 @@ const TIME = /(?<![\d.])\d{1,2}[:.]\d{2}(?![\d.])|\d{1,2}[hH时時点]\s?\d{2}/u
 const MAX_SEARCHED_LINES = 2000;
 const MAX_BLOCKS = 5;
 
-/** The values of From in the header blocks of a text that name an address, the first one first. */
+/** Lines below the mark of a forward in which its author is looked for, empty ones counted. */
+const MAX_LINES_BELOW_MARK = 8;
+
+/**
+ * The values of From in the header blocks of a text that name an address, the first one first. Apple Mail puts `>` before a block. Below its
+ * mark of a forward, Gmail has From in the reader's language, and English labels.
+ */
 export function sendersOfBlocks(text: string): readonly string[] {
-  const lines = text.split('\n', MAX_SEARCHED_LINES);
+  const lines = text.split('\n', MAX_SEARCHED_LINES).map((line) => line.replace(/^ ?> ?/, ''));
   const senders: string[] = [];
   for (let at = 0; at < lines.length && senders.length < MAX_BLOCKS; at++) {
-    const from = startsHeaderBlock(lines, at, false) ? readBlock(lines, at)?.get('from') : undefined;
+    const marked = isForwardMark(lines[at]) ? fromBelowMark(lines, at) : -1;
+    if (marked !== -1) at = marked;
+    const isAuthor = marked !== -1 || startsHeaderBlock(lines, at, false);
+    const from = isAuthor ? readBlock(lines, at)?.get('from') : undefined;
     if (from !== undefined && EMAIL.test(from)) senders.push(from.replace(/[*_]{1,2}$/, '').trim());
   }
   return senders;
+}
+
+const isForwardMark = (line = ''): boolean => line.length <= MAX_MARKER_CHARS && FORWARDED.test(line);
+
+/** The line with the author of what is forwarded; -1: none. */
+function fromBelowMark(lines: readonly string[], mark: number): number {
+  for (let at = mark + 1; at <= mark + MAX_LINES_BELOW_MARK; at++) {
+    if (labelOf(lines[at])?.fields.has('from') === true) return at;
+  }
+  return -1;
 }
 
 /**
