@@ -48,7 +48,7 @@ const FORMS = [
   `sent from \\[?mail\\]?${LINK} ${FOR}`,
   `(?:get|download|holen sie sich|laden sie|obtenez|téléchargez|obtener|descargar|obter|scarica|ottieni) \\[?outlook ${FOR}\\]?`,
   `outlook ${FOR}(?: (?:beziehen|herunterladen|downloaden|downloaden))?`,
-  `von (?:meinem|meiner|dem|der) ${THING} (?:aus )?(?:gesendet|gesandt|verschickt)`,
+  `von (?:meinem(?:\\/meiner)?|meiner|dem|der) ${THING} (?:aus )?(?:gesendet|gesandt|verschickt)`,
   `diese (?:nachricht|e-mail|mail) wurde von (?:meinem|meiner) ${THING}(?: mit ${THING})? (?:gesendet|verschickt)`,
   `gesendet (?:von|mit|über|aus|via)(?: (?:meinem|meiner|der|dem|einem))? (?:mobilen? )?${THING}`,
   `envoyé (?:de|depuis|avec|via|à partir (?:de|d['’]))(?: (?:mon|ma|l['’]application|un|une))? ?${THING}`,
