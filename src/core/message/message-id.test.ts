@@ -139,6 +139,8 @@ describe('a telling Message-ID', () => {
     '4D5E6F70.1020304@host.example',
     '2024567.jE0xQCEvom@host.example',
     '1234567890',
+    'k3jqxzmwpvtrh8yblnsdg2fc@host.example',
+    'qWeRtYuIoPaSdFgHjKlZxCvBnM@host.example',
   ])('looks as if it was made for one email: %s', (id) => {
     expect(isTelling(id)).toBe(true);
   });
@@ -149,6 +151,12 @@ describe('a telling Message-ID', () => {
     'order-confirmation-2024@crm.example',
     'test@1234567890.shop.example',
     'ticket-4711',
+    'kontaktformular.website.2024@shop.example',
+    'order-confirmation-template-v2@crm.example',
+    'NewOrderConfirmationTemplate@crm.example',
+    'NO_REPLY_CUSTOMER_NOTIFICATION_1@crm.example',
+    '00000000-0000-0000-0000-000000000000@crm.example',
+    '0000000000@crm.example',
     '',
   ])('is not one that a person chose for all: %s', (id) => {
     expect(isTelling(id)).toBe(false);

@@ -98,13 +98,27 @@ export function isUnguessable(id: MessageId): boolean {
 /** Fewer are the year in a name, or the number of a form. */
 const MIN_TELLING_DIGITS = 6;
 
+/** A word, words in camel case, or capitals. */
+const WORD = /^(?:[A-Z]?[a-z]+(?:[A-Z][a-z]+)*|[A-Z]+)$/;
+
+/** True if the local part is words, perhaps with a number behind one: random text has digits or capitals within. */
+const isWords = (local: string): boolean =>
+  !/[a-z]\d{1,9}[a-z]/i.test(local) &&
+  local
+    .split(/[^a-z]+/i)
+    .filter((part) => part !== '')
+    .every((part) => WORD.test(part));
+
 /**
  * True if the form of the id shows that it was made for one email, so that who names it has seen that email. False for what a person
- * may have chosen for all emails of a program: `contact@shop.example`, `order-template-2024@crm.example`.
+ * may have chosen for all emails of a program: `contact@shop.example`, `order-confirmation-template-2024@crm.example`. Seen in practice: a
+ * UUID that was never set, all zeros.
  */
 export function isTelling(id: string): boolean {
   const local = id.includes('@') ? id.slice(0, id.lastIndexOf('@')) : id;
-  return isUnguessable(id as MessageId) || local.replace(/\D/g, '').length >= MIN_TELLING_DIGITS;
+  if (/^(.)\1*$/.test(local.replace(/[^a-z0-9]+/gi, ''))) return false;
+  if (local.replace(/\D/g, '').length >= MIN_TELLING_DIGITS) return true;
+  return isUnguessable(id as MessageId) && !isWords(local);
 }
 
 /** `<local@domain>`, as headers and the HTTP interface write it. */
