@@ -665,6 +665,26 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
         return box !== null && box.x + box.width <= 390;
       })
       .toBe(true);
+    // One that is always wider than its frame keeps its size, and its layout for small windows.
+    const fluid = await receiveNow('Fliessend', {
+      headers: ['Content-Type: text/html'],
+      body:
+        '<style>@media (max-width: 600px) { .col { display: block; width: 100% } }</style>' +
+        '<table width="600" style="width:100%;max-width:600px" bgcolor="#eeeeee">' +
+        '<tr><td class="col" width="300" style="padding:10px">first<td class="col" width="300" style="padding:10px">second</table>',
+    });
+    await page.goto(`/t/${fluid.threadId}`);
+    const columns = page.locator('.mail-frame').contentFrame();
+    await expect
+      .poll(async () => {
+        const [first, second] = [
+          await columns.getByText('first').boundingBox(),
+          await columns.getByText('second').boundingBox(),
+        ];
+        return first !== null && second !== null && first.x === second.x && first.y < second.y;
+      })
+      .toBe(true);
+    await page.goto(`/t/${wide.threadId}`);
     // Nothing of it is cut off by the margin that it has in the dark.
     await expect
       .poll(() =>

@@ -12,6 +12,7 @@ import { useWords } from '../../i18n/index.tsx';
 import { Button } from '../../ui/button.tsx';
 import { shown } from '../../ui/shown.ts';
 import { nameOf } from '../threads/rows.ts';
+import { nextFit, scaleOf, type Fit } from './fit.ts';
 import { eachOnce, LinkBar, type Disguised } from './link-bar.tsx';
 import { allowRemote, isRemoteAllowed } from './remote-senders.ts';
 
@@ -19,9 +20,6 @@ import { allowRemote, isRemoteAllowed } from './remote-senders.ts';
 const FIRST_HEIGHT_PX = 120;
 /** Higher emails scroll in their frame. */
 const MAX_HEIGHT_PX = 20_000;
-/** A wide email is made smaller, but no smaller than can just be read; beyond that it scrolls. */
-const MIN_SCALE = 0.5;
-
 /** Content that is too wide scrolls in an element of its own, within the margin of the document. */
 function widths(body: HTMLElement): readonly number[] {
   const { paddingLeft, paddingRight } = getComputedStyle(body);
@@ -37,12 +35,6 @@ const disguisedIn = (mail: Document): readonly Disguised[] =>
       host: dataset.linkHost ?? '',
     })),
   );
-
-/** A mail that is wider than its frame's place, in px. */
-interface Fit {
-  readonly place: number;
-  readonly mail: number;
-}
 
 export function MailFrame({ email }: { readonly email: ThreadEmail }) {
   const { text } = useWords();
@@ -83,13 +75,12 @@ export function MailFrame({ email }: { readonly email: ThreadEmail }) {
     setDisguised(disguisedIn(body.ownerDocument));
     const place = frame.current?.parentElement;
     const findFit = (): void => {
-      const room = place?.clientWidth ?? 0;
-      setFit((now) => {
-        // A frame that was fitted is as wide as the mail: the largest width measured so far counts.
-        const mail = Math.max(...widths(body), now?.mail ?? 0);
-        if (room === 0 || mail <= room + 1) return null;
-        return now?.place === room && now.mail === mail ? now : { place: room, mail };
-      });
+      const measured = {
+        place: place?.clientWidth ?? 0,
+        frame: body.ownerDocument.documentElement.clientWidth,
+        mail: Math.max(...widths(body)),
+      };
+      setFit((now) => nextFit(now, measured));
     };
     observer.current = new ResizeObserver(() => {
       findFit();
@@ -100,7 +91,7 @@ export function MailFrame({ email }: { readonly email: ThreadEmail }) {
     listen(body.ownerDocument);
     if (place !== null && place !== undefined) observer.current.observe(place);
   };
-  const scale = fit === null ? 1 : Math.max(MIN_SCALE, fit.place / fit.mail);
+  const scale = scaleOf(fit);
   const query = new URLSearchParams({
     remote: isRemote ? 'allow' : 'block',
     theme: look,
@@ -152,7 +143,9 @@ export function MailFrame({ email }: { readonly email: ThreadEmail }) {
             sandbox="allow-same-origin allow-popups allow-popups-to-escape-sandbox"
             src={`/api/emails/${email.id}/html?${query}`}
             style={
-              fit === null ? { height } : { height, width: fit.place / scale, transform: `scale(${scale})` }
+              fit === null || fit.state === 'fluid'
+                ? { height }
+                : { height, width: fit.place / scale, transform: `scale(${scale})` }
             }
             onLoad={measure}
           />
