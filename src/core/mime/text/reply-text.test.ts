@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { expectCpuBelow } from '../../../../test/readers/cpu-time.ts';
+import { expectCpuGrowthBelow } from '../../../../test/readers/cpu-time.ts';
 import { flattenHtml } from './flatten-html.ts';
 import { htmlToText } from './html-to-text.ts';
 import { newText as newTextOf } from './reply-text.ts';
@@ -36,6 +36,10 @@ const SENDER = 'Eva Beispiel eva';
 /** The lines without marks and empty ones. */
 const linesOf = (text: string): readonly string[] =>
   text.split('\n').flatMap((line) => line.replace(/^[>\s]+/, '').trim() || []);
+
+/** Four times the text takes about four times as long; with the square of its length it would be sixteen times. */
+const expectLinear = (work: (chars: number) => void, chars: number): void =>
+  expectCpuGrowthBelow(8, work, chars, 4 * chars, 20);
 
 describe('newText', () => {
   it.each(samplesOf('new-text.txt'))('loses nothing of %s', (title, text, expected) => {
@@ -145,7 +149,7 @@ describe('newText', () => {
     'a@b '.repeat(20),
     '---- On 2026 9:15 a@b wrote ----x\n',
   ])('needs linear time for many %j', (unit) => {
-    expectCpuBelow(1500, () => newText(unit.repeat(Math.floor(500_000 / unit.length))));
+    expectLinear((chars) => newText(unit.repeat(Math.floor(chars / unit.length))), 125_000);
   });
 
   it.each([
@@ -155,6 +159,6 @@ describe('newText', () => {
     '<div class=gmail_quote>',
     '<blockquote type=cite></blockquote>',
   ])('needs linear time for HTML of many %j', (unit) => {
-    expectCpuBelow(1500, () => newText('Hi', unit.repeat(Math.ceil(1_000_000 / unit.length))));
+    expectLinear((chars) => newText('Hi', unit.repeat(Math.ceil(chars / unit.length))), 250_000);
   });
 });
