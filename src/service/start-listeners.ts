@@ -1,6 +1,6 @@
 /** Starts the listeners for received mail that the configuration names. */
 import { createSenderCheck } from '../connectors/mail-auth/check-senders.ts';
-import type { Listener } from '../connectors/smtp-in/listener.ts';
+import type { Listener } from '../connectors/smtp-in/open-server.ts';
 import type { CertificateSource } from '../platform/base/tls.ts';
 import type { SecurityLog } from '../platform/base/security-log.ts';
 import { takeDelivery, type TakeDeliveryPorts } from '../areas/receive/take-delivery.ts';
