@@ -92,6 +92,7 @@ export interface NewEmail extends EmailContent, RecordedRaw {
     readonly unsubscribeList: string | null;
     readonly authorKeyId: string | null;
     readonly keepsCopy: boolean;
+    readonly isAsWritten: boolean;
     readonly anchorId: string | null;
     readonly ignoredIds: readonly string[];
     readonly partyId: string | null;
@@ -222,6 +223,7 @@ function toRow(
     unsubscribe_list: choice?.unsubscribeList,
     author_key: choice?.authorKeyId,
     keeps_copy: choice?.keepsCopy,
+    is_as_written: choice?.isAsWritten,
     anchor_id: choice?.anchorId,
     ignored_ids: choice?.ignoredIds,
     party_id: choice?.partyId,
@@ -333,6 +335,7 @@ const CHOICE_COLUMNS = [
   column('unsubscribe_list', 'text'),
   column('author_key', 'text'),
   filled('keeps_copy', 'boolean', 'false'),
+  filled('is_as_written', 'boolean', 'false'),
   column('anchor_id', 'uuid'),
   filled('ignored_ids', 'text[]', '{}'),
   column('party_id', 'uuid'),

@@ -69,7 +69,8 @@ const BOUNCE = jsonObject('bounce-json', {
 }).narrow<Pick<BounceView, 'format' | 'recipients'>>();
 
 /** For an email `e` and its row `q` of the queue: the version of a send that no process has claimed and that was never tried; else null. */
-export const SEND_VERSION = `case when e.state = 'queued' and q.owner is null and q.attempts = 0 then q.version end`;
+export const SEND_VERSION = `case when e.state = 'queued' and q.owner is null and q.attempts = 0 and not e.is_as_written
+  then q.version end`;
 
 /** The key that sent the email `e` or wrote the draft `d`. A key that is gone is shown by its id. */
 const KEY_AUTHOR = jsonObjects('key-author-json', { alias: ['e', 'd'] }, ({ alias }) => ({

@@ -88,6 +88,7 @@ function toRow(record: LinkedRecord, raws: RawMessages) {
     unsubscribeList: record.unsubscribeList ?? null,
     authorKeyId: record.authorKeyId ?? null,
     keepsCopy: record.keepsCopy ?? false,
+    isAsWritten: record.isAsWritten ?? false,
     anchorId: link?.anchorId ?? null,
     ignoredIds: link?.ignoredIds ?? [],
     // For the first email of a thread it is the customer that this email names.

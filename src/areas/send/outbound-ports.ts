@@ -56,6 +56,8 @@ export interface OutboundRecord extends RecordedOutcome, RecordedRaw {
   readonly isByPerson?: boolean;
   /** It is put into the Sent mailbox of its account once it is sent. Default: it is not. */
   readonly keepsCopy?: boolean;
+  /** Its sender wrote the message itself: it is never composed again. Default: it was composed here. */
+  readonly isAsWritten?: boolean;
   /** See subjectKeyOf; only in accounts that join by subject. */
   readonly subjectKey?: string | null;
 }

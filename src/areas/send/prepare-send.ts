@@ -295,7 +295,7 @@ async function refuseOvertaken(
   refuseMovedOn(await store.readNewer(threadId, ifNewest));
 }
 
-interface Recipients {
+export interface Recipients {
   readonly to: readonly Address[];
   readonly cc: readonly Address[];
   readonly bcc: readonly Address[];
@@ -321,9 +321,11 @@ const NOTHING_KNOWN: PlacementFacts = {
   inReplyToReferences: [],
 };
 
-async function place(
+type Placed = Pick<SendRequest, 'accountId' | 'threadId' | 'answeredEmailId' | 'ifNewest'>;
+
+export async function place(
   ports: PrepareSendPorts,
-  request: SendRequest,
+  request: Placed,
   recipients: Recipients,
   inReplyTo: MessageId | null,
 ): Promise<OutboundPlacement> {
@@ -344,7 +346,7 @@ async function place(
 
 async function readFacts(
   ports: PrepareSendPorts,
-  request: SendRequest,
+  request: Placed,
   query: Parameters<typeof ports.store.readPlacementFacts>[0],
 ): Promise<PlacementFacts> {
   try {
@@ -362,14 +364,14 @@ async function readFacts(
   }
 }
 
-function accountOf(ports: PrepareSendPorts, accountId: string): Account {
+export function accountOf(ports: PrepareSendPorts, accountId: string): Account {
   const account = ports.accounts.get(accountId);
   if (account === undefined) throw new ServiceError('unknown_account', { values: { value: accountId } });
   return account;
 }
 
 /** A paused account's queue waits, but no caller does. What can't be used here may lack its DKIM key: it would go out unsigned. */
-function refuseHalted({ id, halt }: Account, isQueued: boolean): void {
+export function refuseHalted({ id, halt }: Account, isQueued: boolean): void {
   const values = { value: id };
   if (halt === 'unavailable') throw new ServiceError('account_unavailable', { values });
   if (halt === 'paused' && !isQueued) throw new ServiceError('account_paused', { values });
@@ -421,7 +423,7 @@ async function compose(
   return folder.write(withFields(await dkimFields(stream(), sign, sign.signedAt), stream()));
 }
 
-async function* withFields(fields: string, message: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+export async function* withFields(fields: string, message: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   yield Buffer.from(fields, 'latin1');
   yield* message;
 }

@@ -184,6 +184,8 @@ export const EMAILS = [
     unsubscribe_list text collate "C",
     -- It is put into the Sent mailbox of its account once it is sent; see sent-copies.ts
     keeps_copy boolean not null default false,
+    -- Its sender wrote the message itself, by SMTP: it can't be composed again, so a waiting send can't be changed
+    is_as_written boolean not null default false,
     -- RFC 5256 §2.1; null in accounts that do not join by subject
     subject_key text check (length(subject_key) between 1 and 200),
     anchor_id uuid references emails on delete set null,
