@@ -86,7 +86,7 @@ module.exports = {
       ['addresses', 'threads'],
       ['send'],
       ['backup', 'receive', 'reply', 'uploads'],
-      ['drafts', 'import', 'mailboxes'],
+      ['drafts', 'import', 'mailboxes', 'submission'],
       ['erase', 'sent-copies'],
       ['work'],
     ]),

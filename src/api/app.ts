@@ -110,6 +110,9 @@ export interface HttpAppOptions {
   readonly page?: string | null;
   /** The folder of the guide, whose pages stand below /api/docs; default: no guide. */
   readonly guide?: string | null;
+  /** Failed log-ins, and what callers ask for, also at other doors; default: those here alone. */
+  readonly failures?: LoginFailures;
+  readonly shares?: CallerShares;
   /** Receives log-ins, in addition to the security log; default: nothing does. */
   readonly access?: AccessLog;
   /** True: all log lines that a request causes contain its ID, not only those of this edge. Default: where that is cheap. */
@@ -196,8 +199,10 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
   const { tls = null, hstsDays = 0 } = options;
   const handshakes = new Handshakes();
   const slots = new ConnectionSlots({ max: limits.maxConnections, security, now, handshakes });
-  const failures = new LoginFailures(security, now);
-  const shares = new CallerShares({ ratePerMinute: limits.ratePerMinute, atOnce: limits.maxAtOnce }, now);
+  const {
+    failures = new LoginFailures(security, now),
+    shares = new CallerShares({ ratePerMinute: limits.ratePerMinute, atOnce: limits.maxAtOnce }, now),
+  } = options;
   const authenticate = createAuthenticator(options.secrets, {
     failures,
     slots,

@@ -1,4 +1,4 @@
-/** Settings for taking and reading received mail. The mailboxes themselves are in config-accounts.ts. */
+/** Settings for taking and reading mail: received mail, and mail that other programs send. The mailboxes themselves are in config-accounts.ts. */
 import { Resolver } from 'node:dns';
 import { availableParallelism } from 'node:os';
 import { LONGEST_LEASE_MS } from '../platform/base/leases.ts';
@@ -53,6 +53,24 @@ export const LISTENER_VARIABLES = {
     meaning:
       "Address for received mail by SMTP. Only mail to the accounts' addresses is accepted, also with `+detail`.",
   }),
+  submissionListen: variable('SUBMISSION_LISTEN', {
+    parse: (value, name) => readListen(name, value),
+    defaultText: 'none',
+    meaning:
+      'Address at which programs of the company send by SMTP, `host:port`, usually with port 587; log-ins only after STARTTLS. Needs ' +
+      'a certificate. See [sending by SMTP](api/smtp.md).',
+  }),
+  submissionsListen: variable('SUBMISSIONS_LISTEN', {
+    parse: (value, name) => readListen(name, value),
+    defaultText: 'none',
+    meaning: 'The same with TLS from the beginning of each connection, usually with port 465.',
+  }),
+  maxSubmissionBytes: integer(
+    'SUBMISSION_MAX_BYTES',
+    50 * 1024 * 1024,
+    { min: 1024, max: 1024 * 1024 * 1024 },
+    'Maximum size of one message sent by SMTP, in bytes (50 MiB), with its attachments in Base64; larger ones are refused.',
+  ),
   checkSenders: variable('SMTP_CHECK_SENDERS', {
     parse: (value, name) => readSwitch(name, value),
     defaultText: 'false',

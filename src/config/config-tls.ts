@@ -22,7 +22,7 @@ export const TLS_VARIABLES = {
   ),
   listenCertFile: text(
     'LISTEN_TLS_CERT_FILE',
-    'PEM file with the certificate for STARTTLS of LMTP_LISTEN and SMTP_LISTEN.',
+    'PEM file with the certificate of LMTP_LISTEN, SMTP_LISTEN, SUBMISSION_LISTEN and SUBMISSIONS_LISTEN.',
     '`TLS_CERT_FILE`',
   ),
   listenKeyFile: text('LISTEN_TLS_KEY_FILE', 'PEM file with its private key.', '`TLS_KEY_FILE`'),
@@ -46,7 +46,7 @@ export function readTls(env: Environment) {
     hstsDays,
     /** null: HTTP without TLS. */
     tls,
-    /** null: no STARTTLS. */
+    /** Of the listeners for mail; null: none, so no STARTTLS and no submission. */
     listenTls: readPair(env, 'LISTEN_TLS', listenCertFile, listenKeyFile) ?? tls,
   };
 }

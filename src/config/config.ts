@@ -130,6 +130,7 @@ function readConfig(env: Environment, files: SecretFiles) {
     commands: readAll(COMMAND_VARIABLES, env),
     tracing: readTracing(env),
   } as const;
+  refuseBareSubmission(config);
   return {
     ...config,
     /** Files that may contain secrets; absolute paths, and not all of the files need to exist. */
@@ -142,6 +143,25 @@ function readConfig(env: Environment, files: SecretFiles) {
       ...files.files,
     ],
   } as const;
+}
+
+/** Keys never cross a network in plain text. */
+function refuseBareSubmission({
+  submissionListen,
+  submissionsListen,
+  listenTls,
+}: ReturnType<typeof readListeners> & ReturnType<typeof readTls>): void {
+  if (listenTls !== null) return;
+  for (const [variable, listen] of [
+    ['SUBMISSION_LISTEN', submissionListen],
+    ['SUBMISSIONS_LISTEN', submissionsListen],
+  ] as const) {
+    if (listen !== null)
+      throw new ConfigError(
+        variable,
+        'needs a certificate: set LISTEN_TLS_CERT_FILE and LISTEN_TLS_KEY_FILE',
+      );
+  }
 }
 
 function readProcess(env: Environment) {

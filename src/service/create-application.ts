@@ -77,6 +77,7 @@ import { toText } from '../areas/send/prepare-send.ts';
 import { createReplies, type ReplyPorts } from '../areas/reply/send-replies.ts';
 import { sendMessage } from '../areas/send/send-message.ts';
 import { createSendChanges } from '../areas/send/change-send.ts';
+import { createSubmissions, type SubmissionUseCases } from '../areas/submission/submit-message.ts';
 import { carryOutOnce, sendOnce, type SendOncePorts } from '../areas/send/send-once.ts';
 import { createKeySettlement } from '../areas/send/settle-keys.ts';
 import { retentionRules } from '../config/config-accounts.ts';
@@ -126,6 +127,8 @@ export interface ApplicationParts {
 
 export interface CreatedApplication {
   readonly application: Application;
+  /** For the listeners for mail of other programs. */
+  readonly submissions: SubmissionUseCases;
   /** What declared operations stand on. */
   readonly deps: OperationDeps;
   readonly accounts: AccountsPorts;
@@ -327,6 +330,8 @@ export function createApplication(
     ...drafts,
     ...sendChanges,
   } satisfies Partial<Application>;
+  const { submit, ...checks } = createSubmissions({ ...keyPorts, ...sendPorts, ...comparing });
+  const submissions: SubmissionUseCases = { ...checks, ...followedBy(watch.soon, { submit }) };
   const isUsed = createUsedAccounts(callers);
   const accounts: AccountsPorts = {
     defaultAccountId: config.accounts[0].id,
@@ -404,5 +409,5 @@ export function createApplication(
     unsubscribes,
     webhooks,
   };
-  return { application, deps, accounts };
+  return { application, submissions, deps, accounts };
 }

@@ -13,6 +13,8 @@ import { createSessionStore } from '../areas/sessions/session-store.ts';
 import { createKeyStore } from '../areas/keys/key-store.ts';
 import { createMcpEndpoint } from '../api/mcp/endpoint.ts';
 import { createHttpApp, type HttpApp } from '../api/app.ts';
+import { CallerShares } from '../platform/http/connections/caller-shares.ts';
+import { LoginFailures } from '../platform/http/connections/login-failures.ts';
 import { createAccessLines } from '../platform/http/connections/access-lines.ts';
 import { createFullLogger, hideInLogs } from '../connectors/telemetry/logger.ts';
 import type { Logger } from '../platform/base/basics.ts';
@@ -39,6 +41,7 @@ import { openParts } from './open-parts.ts';
 import { createReadyWatch } from './ready-watch.ts';
 import { startAuditKeeper, startRefusalWriter } from '../areas/audit/audit-keeper.ts';
 import { startListeners } from './start-listeners.ts';
+import { startSubmissions } from './start-submissions.ts';
 import { startTracing } from './start-tracing.ts';
 import { startMetrics } from './start-metrics.ts';
 import { startMailboxes } from './start-mailboxes.ts';
@@ -111,6 +114,7 @@ async function startParts(
   const accountOf = createAccountOf(pool);
   const {
     application: created,
+    submissions,
     deps,
     accounts,
   } = createApplication(
@@ -154,12 +158,19 @@ async function startParts(
   });
   teardown.push(() => sessions.close());
   const acts = { security, log, logger };
+  const failures = new LoginFailures(security, now);
+  const shares = new CallerShares(
+    { ratePerMinute: config.httpRatePerMinute, atOnce: config.httpMaxAtOnce },
+    now,
+  );
   const [page, guide] = await Promise.all([findPage(), findGuide()]);
   const app = createHttpApp({
     application,
     consents: deps.consents,
     runner: createOperationRunner({ accounts, acts, deps, wake: parts.watch.soon }),
     access,
+    failures,
+    shares,
     observers: [
       ...observers,
       ...(config.accessLog === 'off' ? [] : [createAccessLines(fullLogger, config.accessLog)]),
@@ -210,6 +221,18 @@ async function startParts(
     security,
   });
   teardown.push(() => listeners.close());
+  const submitting = await startSubmissions(config, {
+    submissions,
+    secrets,
+    keys,
+    failures,
+    shares,
+    access,
+    certificate: certificates.mail,
+    logger,
+    security,
+  });
+  teardown.push(() => submitting.close());
   const source = parts.mailboxSource;
   const reading = await startMailboxes(config, {
     source,

@@ -37,10 +37,20 @@ export function checkListeners(config: Config, { dataDir }: PatientData): readon
   return [...listeners, ...certificates];
 }
 
-function listenersOf({ host, port, smtpListen, lmtpListen, metricsListen }: Config): readonly Listener[] {
+function listenersOf({
+  host,
+  port,
+  smtpListen,
+  lmtpListen,
+  submissionListen,
+  submissionsListen,
+  metricsListen,
+}: Config): readonly Listener[] {
   const others = [
     ['SMTP', 'SMTP_LISTEN', smtpListen],
     ['LMTP', 'LMTP_LISTEN', lmtpListen],
+    ['submission', 'SUBMISSION_LISTEN', submissionListen],
+    ['submission below TLS', 'SUBMISSIONS_LISTEN', submissionsListen],
     ['metrics', 'METRICS_LISTEN', metricsListen],
   ] as const;
   return [

@@ -30,3 +30,9 @@ export const CHECK_MS = 5000;
 /** Window in which refused clients of one address are counted for the log, in milliseconds, and the number of addresses counted. */
 export const REFUSAL_WINDOW_MS = 3_600_000;
 export const MAX_COUNTED_ADDRESSES = 1000;
+
+/** Octets of one line of a submitted message, without CRLF. RFC 5321 §4.5.3.1.6. */
+export const MAX_LINE_OCTETS = 998;
+
+/** How long a TLS handshake may take that begins a connection, in milliseconds. */
+export const HANDSHAKE_TIMEOUT_MS = 30_000;

@@ -2,12 +2,17 @@
  * smtp-server takes a bare LF for the end of a command. RFC 5321 §2.3.8 forbids CR and LF in any other form than CRLF, and servers in front may
  * take such a command for the text of another one, or of a message (SMTP smuggling). Here a line with a bare CR, a bare LF or NUL is no command: the reply
  * is 500, nothing changes, and the session goes on behind the LF. See docs/upstream.md.
+ *
+ * It also offers AUTH in plain text, gives handlers no way to choose the enhanced status codes that it writes, and lets a TLS handshake take as
+ * long as a whole session may be silent.
  */
 /* oxlint-disable eslint/no-underscore-dangle -- the names are smtp-server's and Node's */
 import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import { SMTPServer } from 'smtp-server';
 import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
 import type { SMTPStream } from 'smtp-server/lib/smtp-stream.js';
+import { HANDSHAKE_TIMEOUT_MS } from './limits.ts';
 
 const LF = 0x0a;
 const COMMAND = /^[^\r\n\0]*\r\n$/;
@@ -22,9 +27,50 @@ export class StrictServer extends SMTPServer {
     connection.on('connect', (data) => this._onClientConnect(data));
     connection.init();
   }
+
+  override _upgrade(socket: Socket, callback: (error: Error | null, secure?: TLSSocket) => void): void {
+    const timer = setTimeout(() => {
+      // The topmost socket: taking away the lower one in the middle of a handshake crashes Node.js.
+      this._pendingSockets.get(socket)?.destroy();
+    }, HANDSHAKE_TIMEOUT_MS);
+    super._upgrade(socket, (error, secure) => {
+      clearTimeout(timer);
+      callback(error, secure);
+    });
+  }
 }
 
+/** An enhanced status code at the beginning of a reply's text (RFC 2034 §4). */
+const STATUS = /^[245]\.\d{1,3}\.\d{1,3} /;
+
 class StrictConnection extends SMTPConnection {
+  #isListing = false;
+  #hasOwnStatus = false;
+
+  override send(code: number, data?: string | string[] | null, context?: string | false): void {
+    this.#hasOwnStatus = typeof data === 'string' && STATUS.test(data);
+    super.send(code, data, context);
+  }
+
+  override _getEnhancedStatusCode(code: number, context?: string | false): string {
+    return this.#hasOwnStatus ? '' : super._getEnhancedStatusCode(code, context);
+  }
+
+  override handler_EHLO(command: Buffer, callback: () => void): void {
+    this.#isListing = true;
+    try {
+      super.handler_EHLO(command, callback);
+    } finally {
+      this.#isListing = false;
+    }
+  }
+
+  /** RFC 4954 §4: log-ins that show a password are offered below TLS alone. The library refuses them anyway. */
+  override _isSupported(command: string): boolean {
+    const isOffered = !(this.#isListing && command === 'AUTH') || this.secure;
+    return isOffered && super._isSupported(command);
+  }
+
   override _createParser(): SMTPStream {
     return readStrictly(super._createParser());
   }

@@ -71,6 +71,12 @@ export class CallerShares {
     return new ServiceError('rate_limited', { retryAfterSeconds });
   }
 
+  /** Counts what a known caller asks for at another door. Returns the seconds until it may ask again when it asks for too much, else null. */
+  count(shown: ShownKey): number | null {
+    const waitMs = this.#shareOf(shown).rate.take(this.#now());
+    return waitMs === null ? null : Math.max(1, Math.ceil(waitMs / 1000));
+  }
+
   #shareOf(shown: ShownKey): Share {
     const { author, rateLimit = null } = shown.caller;
     const isKey = author.kind === 'key';
