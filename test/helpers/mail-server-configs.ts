@@ -1,5 +1,12 @@
 /** The configuration that mail-servers.ts writes for Postfix (3.4 or later) and Dovecot (2.3). */
 
+export interface RelayLogin {
+  readonly user: string;
+  readonly password: string;
+  /** PEM file of the certificate, which has to be for `localhost`. */
+  readonly caFile: string;
+}
+
 export interface MailServerPlan {
   /** Absolute; contains all files of both servers. */
   readonly root: string;
@@ -11,6 +18,8 @@ export interface MailServerPlan {
   readonly deliverTo: string | null;
   /** Port of 127.0.0.1 for other domains; null: they are refused. */
   readonly relayTo: number | null;
+  /** Postfix logs in there, after STARTTLS; null: it does not. */
+  readonly relayLogin?: RelayLogin | null;
   /** The user and group that own the mailboxes. */
   readonly owner: { readonly uid: number; readonly gid: number };
 }
@@ -33,7 +42,13 @@ export const POSTFIX_QUEUES: Readonly<Record<string, number>> = {
   trace: 0o700,
 };
 
-export function postfixConfig({ root, users, deliverTo, relayTo }: MailServerPlan): string {
+export function postfixConfig({
+  root,
+  users,
+  deliverTo,
+  relayTo,
+  relayLogin = null,
+}: MailServerPlan): string {
   const mailboxes = Object.values(users).map(({ address }) => `${address}=1`);
   return toLines({
     compatibility_level: '3.6',
@@ -70,6 +85,17 @@ export function postfixConfig({ root, users, deliverTo, relayTo }: MailServerPla
     smtpd_sasl_type: 'dovecot',
     smtpd_sasl_path: `${root}/dovecot-run/auth-client`,
     in_flow_delay: '0',
+    ...(relayLogin === null
+      ? {}
+      : {
+          smtp_sasl_auth_enable: 'yes',
+          smtp_sasl_password_maps: `static:${relayLogin.user}:${relayLogin.password}`,
+          smtp_sasl_tls_security_options: 'noanonymous',
+          smtp_tls_security_level: 'verify',
+          smtp_tls_verify_cert_match: 'localhost',
+          smtp_tls_CAfile: relayLogin.caFile,
+          smtp_destination_recipient_limit: '2',
+        }),
   });
 }
 

@@ -12,6 +12,7 @@ import {
   postfixServices,
   POSTFIX_QUEUES,
   type MailServerPlan,
+  type RelayLogin,
 } from './mail-server-configs.ts';
 import { startDaemon } from './daemon.ts';
 import {
@@ -61,15 +62,16 @@ export const skipWithoutMailServers = (): boolean =>
 
 /**
  * `deliverTo`: another target of Postfix's deliveries, such as `lmtp:inet:127.0.0.1:2424`. `relayTo`: port of 127.0.0.1 that takes mail for
- * other domains; null: such mail is refused.
+ * other domains; null: such mail is refused. `relayLogin`: Postfix logs in there.
  */
 export async function startMailServers(
   deliverTo: string | null = null,
   relayTo: number | null = null,
+  relayLogin: RelayLogin | null = null,
 ): Promise<MailServers> {
   const root = await mkdtemp(path.join(tmpdir(), 'mail-servers-'));
   try {
-    return await startIn(root, deliverTo, relayTo);
+    return await startIn(root, { deliverTo, relayTo, relayLogin });
   } catch (error) {
     const log = await readLogs(root);
     await rm(root, { recursive: true, force: true });
@@ -77,11 +79,14 @@ export async function startMailServers(
   }
 }
 
-async function startIn(root: string, deliverTo: string | null, relayTo: number | null): Promise<MailServers> {
+async function startIn(
+  root: string,
+  relay: Pick<MailServerPlan, 'deliverTo' | 'relayTo' | 'relayLogin'>,
+): Promise<MailServers> {
   const users = MAIL_USERS;
   const [smtpPort = 0, submissionPort = 0, imapPort = 0] = await findFreePorts(3);
   const owner = await findMailOwner();
-  const plan: MailServerPlan = { root, smtpPort, submissionPort, imapPort, users, deliverTo, relayTo, owner };
+  const plan: MailServerPlan = { root, smtpPort, submissionPort, imapPort, users, owner, ...relay };
   await writeFiles(plan);
   const dovecot = startDaemon(DOVECOT, ['-F', '-c', path.join(root, 'dovecot.conf')]);
   const postfix = startDaemon(POSTFIX_MASTER, ['-d', '-c', path.join(root, 'postfix')]);

@@ -2,9 +2,12 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTransport, type SendMailOptions } from 'nodemailer';
+import { skipWithoutMailServers, startMailServers, type MailServers } from '../helpers/mail-servers.ts';
 import { openDialogue, plainLogin, type Dialogue } from '../helpers/smtp-dialogue.ts';
 import {
   MAX_BYTES,
@@ -23,6 +26,7 @@ beforeAll(async () => {
   key = await shop.makeKey();
 });
 afterAll(async () => {
+  shared?.client.end();
   await shop.dispose();
 });
 
@@ -59,7 +63,19 @@ interface Submitted {
   readonly body?: string | Buffer;
   readonly mailFrom?: string;
   readonly to?: readonly string[];
-  readonly secret?: string;
+}
+
+/** The connection of refused messages, which ends after twenty of them. */
+let shared: { readonly client: Dialogue; uses: number } | null = null;
+
+async function connection(): Promise<Dialogue> {
+  if (shared === null || shared.uses === 10) {
+    shared?.client.end();
+    shared = { client: await logIn(), uses: 0 };
+  }
+  shared.uses += 1;
+  await shared.client.ask('RSET\r\n');
+  return shared.client;
 }
 
 /** The last reply to a message that is written byte for byte. */
@@ -68,25 +84,16 @@ async function submit({
   body = 'Hi\r\n',
   mailFrom = '<shop@company.test>',
   to = ['ada@customer.test'],
-  secret = key.secret,
 }: Submitted): Promise<string> {
-  const client = await logIn(secret);
-  try {
-    const sender = await client.ask(`MAIL FROM:${mailFrom}\r\n`);
-    if (!sender.startsWith('250')) return sender;
-    for (const recipient of to) await client.ask(`RCPT TO:<${recipient}>\r\n`);
-    const data = await client.ask('DATA\r\n');
-    if (!data.startsWith('354')) return data;
-    return await client.ask(
-      Buffer.concat([
-        Buffer.from(`${headers.join('\r\n')}\r\n\r\n`),
-        Buffer.from(body),
-        Buffer.from('.\r\n'),
-      ]),
-    );
-  } finally {
-    client.end();
-  }
+  const client = await connection();
+  const sender = await client.ask(`MAIL FROM:${mailFrom}\r\n`);
+  if (!sender.startsWith('250')) return sender;
+  for (const recipient of to) await client.ask(`RCPT TO:<${recipient}>\r\n`);
+  const data = await client.ask('DATA\r\n');
+  if (!data.startsWith('354')) return data;
+  return await client.ask(
+    Buffer.concat([Buffer.from(`${headers.join('\r\n')}\r\n\r\n`), Buffer.from(body), Buffer.from('.\r\n')]),
+  );
 }
 
 describe('a message', () => {
@@ -524,5 +531,64 @@ describe('a message that is refused', () => {
     ],
   ])('because of %s', async (_, submitted: Submitted, reply) => {
     expect(await submit(submitted)).toMatch(reply);
+  });
+});
+
+describe.skipIf(skipWithoutMailServers())('Postfix as a client, with a relayhost and SASL', () => {
+  let servers: MailServers;
+  beforeAll(async () => {
+    servers = await startMailServers(null, shop.portOf('submission'), {
+      user: 'postfix',
+      password: key.secret,
+      caFile: shop.caFile,
+    });
+  });
+  afterAll(() => servers.stop());
+
+  async function hand(mail: SendMailOptions): Promise<void> {
+    const transport = createTransport({ host: '127.0.0.1', port: servers.smtpPort, ignoreTLS: true });
+    await transport.sendMail(mail);
+    transport.close();
+  }
+
+  it('hands a message over as it was written, and its recipients in several transactions', async () => {
+    const messageId = `<${randomUUID()}@erp.company.test>`;
+    await hand({
+      from: 'The Shop <shop@company.test>',
+      to: 'ada@customer.test, bob@customer.test',
+      bcc: 'eve@customer.test',
+      subject: 'Grüße',
+      text: 'Grüße',
+      messageId,
+    });
+    // Postfix hands over two recipients at a time: the rest is an email of its own, in the same thread.
+    await expect.poll(() => shop.sink.byMessageId(messageId)).toHaveLength(2);
+    const delivered = shop.sink.byMessageId(messageId).flatMap(({ rcptTo }) => rcptTo);
+    expect(delivered.sort()).toEqual(['ada@customer.test', 'bob@customer.test', 'eve@customer.test']);
+    const rows = await shop.query('select distinct thread_id from emails where message_id = $1', [
+      messageId.slice(1, -1),
+    ]);
+    expect(rows).toHaveLength(1);
+  });
+
+  it('returns what the key may not send, with the reason', async () => {
+    const subject = randomUUID();
+    await hand({ from: 'alice@example.test', to: 'ada@customer.test', subject, text: 'x' });
+    await expect
+      .poll(() => servers.readLog())
+      .toMatch(/status=bounced .*550 5\.7\.1 .*alice@example\.test is no address that this key may send as/);
+  });
+});
+
+describe('connections that never finish their TLS handshake', () => {
+  it('leave room for other addresses', async () => {
+    const port = shop.portOf('submissions');
+    const idle = Array.from({ length: 120 }, () =>
+      connect({ port, host: '127.0.0.1', localAddress: '127.0.0.2' }),
+    );
+    for (const socket of idle) socket.on('error', () => undefined);
+    await expect.poll(() => idle.filter(({ closed }) => closed).length).toBe(70);
+    await shop.send(key.secret, { from: FROM, to: 'ada@customer.test', text: 'x' }, 'submissions');
+    for (const socket of idle) socket.destroy();
   });
 });

@@ -92,31 +92,34 @@ export async function openServer(
   };
   /** Connection → its last command. */
   const commands = new Map<string, string>();
-  const server: StrictServer = new StrictServer({
-    size: options.maxBytes,
-    rejectOversized: true,
-    ...certificate?.current,
-    minVersion: MIN_TLS_VERSION,
-    disableReverseLookup: true,
-    hideDSN: true,
-    maxClients: options.maxClients * UNGREETED_FACTOR,
-    socketTimeout: SOCKET_TIMEOUT_MS,
-    closeTimeout: options.closeTimeoutMs,
-    logger: watchCommands(clients, (id, command) => commands.set(id, command)),
-    onConnect({ id, remoteAddress }, callback) {
-      const refusal = clients.connect(id, remoteAddress);
-      if (refusal === null) callback();
-      else {
-        tell('mail_client.refused', refusal, addressGroup(remoteAddress));
-        callback(failure(421, '4.7.0 too many connections, try again later'));
-      }
+  const server: StrictServer = new StrictServer(
+    {
+      size: options.maxBytes,
+      rejectOversized: true,
+      ...certificate?.current,
+      minVersion: MIN_TLS_VERSION,
+      disableReverseLookup: true,
+      hideDSN: true,
+      maxClients: options.maxClients * UNGREETED_FACTOR,
+      socketTimeout: SOCKET_TIMEOUT_MS,
+      closeTimeout: options.closeTimeoutMs,
+      logger: watchCommands(clients, (id, command) => commands.set(id, command)),
+      onConnect({ id, remoteAddress }, callback) {
+        const refusal = clients.connect(id, remoteAddress);
+        if (refusal === null) callback();
+        else {
+          tell('mail_client.refused', refusal, addressGroup(remoteAddress));
+          callback(failure(421, '4.7.0 too many connections, try again later'));
+        }
+      },
+      onClose({ id }) {
+        commands.delete(id);
+        clients.disconnect(id);
+      },
+      ...toDoor({ clients, lastCommand: (id) => commands.get(id) }),
     },
-    onClose({ id }) {
-      commands.delete(id);
-      clients.disconnect(id);
-    },
-    ...toDoor({ clients, lastCommand: (id) => commands.get(id) }),
-  });
+    options.maxClientsPerAddress,
+  );
   // Clients that hang up are not worth reporting.
   server.on('error', (err) => logger.debug({ err, protocol }, 'a client of the listener failed'));
   const listening = server.listen(options.port, options.host);

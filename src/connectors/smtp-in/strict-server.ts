@@ -3,15 +3,16 @@
  * take such a command for the text of another one, or of a message (SMTP smuggling). Here a line with a bare CR, a bare LF or NUL is no command: the reply
  * is 500, nothing changes, and the session goes on behind the LF. See docs/upstream.md.
  *
- * It also offers AUTH in plain text, gives handlers no way to choose the enhanced status codes that it writes, and lets a TLS handshake take as
- * long as a whole session may be silent.
+ * It also offers AUTH in plain text, gives handlers no way to choose the enhanced status codes that it writes, and lets any client have as many
+ * TLS handshakes under way as it likes, each as long as a whole session may be silent.
  */
 /* oxlint-disable eslint/no-underscore-dangle -- the names are smtp-server's and Node's */
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { SMTPServer } from 'smtp-server';
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
 import type { SMTPStream } from 'smtp-server/lib/smtp-stream.js';
+import { addressGroup } from '../../core/edge/address-group.ts';
 import { HANDSHAKE_TIMEOUT_MS } from './limits.ts';
 
 const LF = 0x0a;
@@ -20,12 +21,48 @@ const COMMAND = /^[^\r\n\0]*\r\n$/;
 const FAULTY = Buffer.from('LINE-FAULT\r\n');
 
 export class StrictServer extends SMTPServer {
+  readonly #maxHandshakesPerAddress: number;
+  /** Those with which connections begin, by the group of their address. */
+  readonly #handshakes = new Map<string, number>();
+
+  constructor(options: SMTPServerOptions, maxHandshakesPerAddress: number) {
+    super(options);
+    this.#maxHandshakesPerAddress = maxHandshakesPerAddress;
+  }
+
   override connect(socket: Socket, options?: SMTPConnectionOptions | null): void {
     const connection = new StrictConnection(this, socket, options);
     this.connections.add(connection);
     connection.on('error', (error: Error) => this._onError(error));
     connection.on('connect', (data) => this._onClientConnect(data));
     connection.init();
+  }
+
+  override _acceptSocket(socket: Socket, handshake: boolean): (() => void) | false {
+    if (!handshake) return super._acceptSocket(socket, handshake);
+    const group = addressGroup(socket.remoteAddress ?? '');
+    const count = this.#handshakes.get(group) ?? 0;
+    if (count >= this.#maxHandshakesPerAddress) {
+      socket.destroy();
+      return false;
+    }
+    const release = super._acceptSocket(socket, handshake);
+    if (release === false) return false;
+    this.#handshakes.set(group, count + 1);
+    let isOver = false;
+    const end = (): void => {
+      if (isOver) return;
+      isOver = true;
+      const left = (this.#handshakes.get(group) ?? 0) - 1;
+      if (left > 0) this.#handshakes.set(group, left);
+      else this.#handshakes.delete(group);
+    };
+    socket.once('close', end);
+    return () => {
+      end();
+      socket.off('close', end);
+      release();
+    };
   }
 
   override _upgrade(socket: Socket, callback: (error: Error | null, secure?: TLSSocket) => void): void {
