@@ -102,6 +102,10 @@ describe('values', () => {
     expect(load({ SMTP_LISTEN: text }).smtpListen).toEqual(address);
   });
 
+  it.each(['SUBMISSION_LISTEN', 'SUBMISSIONS_LISTEN'])('refuses %s without a certificate', (variable) => {
+    expect(() => load({ [variable]: '127.0.0.1:587' })).toThrow(`${variable}: needs a certificate`);
+  });
+
   it.each(['2424', ':2424', '::1:2424', 'host:', 'host:65536', 'host:24x', 'a b:24'])(
     'refuses to listen at %s',
     (text) => {

@@ -39,12 +39,12 @@ export interface SubmissionService {
 
 export async function startSubmissionService(
   env: Readonly<Record<string, string>> = {},
-  relay: Parameters<typeof startSmtpSink>[0] = {},
+  moreAccounts: readonly object[] = [],
 ): Promise<SubmissionService> {
   const [database, folder, sink] = await Promise.all([
     createTestDatabase(),
     makeTempFolder(),
-    startSmtpSink(relay),
+    startSmtpSink(),
   ]);
   const { cert, key } = createCertificate();
   const file = async (name: string, text: string) => {
@@ -55,6 +55,7 @@ export async function startSubmissionService(
   const accounts = [
     { id: 'shop', from: 'The Shop <shop@company.test>', smtp_url: sink.url },
     { id: 'hr', from: 'hr@company.test', smtp_url: sink.url },
+    ...moreAccounts.map((account) => ({ ...account, smtp_url: sink.url })),
   ];
   const all = {
     DATABASE_URL: database.connectionString,

@@ -1,6 +1,6 @@
 /** Other programs of the company send by SMTP: the listeners of the built service, over the wire. */
 import { execFile } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
+import { createPrivateKey, generateKeyPairSync, randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import path from 'node:path';
@@ -8,6 +8,8 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTransport, type SendMailOptions } from 'nodemailer';
 import { skipWithoutMailServers, startMailServers, type MailServers } from '../helpers/mail-servers.ts';
+import { dkimRecord } from '../../src/core/delivery/sender-records.ts';
+import { verifyByMailauth } from '../helpers/dkim-verifiers.ts';
 import { openDialogue, plainLogin, type Dialogue } from '../helpers/smtp-dialogue.ts';
 import {
   MAX_BYTES,
@@ -22,7 +24,9 @@ const run = promisify(execFile);
 let shop: SubmissionService;
 let key: { readonly id: string; readonly secret: string };
 beforeAll(async () => {
-  shop = await startSubmissionService({ MAX_RECIPIENTS: '3' });
+  shop = await startSubmissionService({ MAX_RECIPIENTS: '3', DKIM_KEY: SIGNING_KEY }, [
+    { id: 'news', from: 'news@signed.test', dkim: { domain: 'signed.test', keys: { s1: '${DKIM_KEY}' } } },
+  ]);
   key = await shop.makeKey();
 });
 afterAll(async () => {
@@ -30,6 +34,9 @@ afterAll(async () => {
   await shop.dispose();
 });
 
+const SIGNING_KEY = generateKeyPairSync('ed25519')
+  .privateKey.export({ type: 'pkcs8', format: 'pem' })
+  .toString();
 const FROM = 'The Shop <shop@company.test>';
 const newId = () => `<${randomUUID()}@erp.company.test>`;
 
@@ -202,6 +209,30 @@ describe('a message', () => {
       expect(events.length).toBeGreaterThan(0);
     },
   );
+
+  it.each([
+    ['small', 10],
+    ['large', 1_000_000],
+  ])('is signed with the DKIM key of its account: %s', async (_, bytes) => {
+    const messageId = newId();
+    await shop.send(TEST_SECRET, {
+      from: 'news@signed.test',
+      to: 'ada@customer.test',
+      bcc: 'eve@customer.test',
+      subject: 'News',
+      text: 'News',
+      messageId,
+      attachments: [{ filename: 'x.bin', content: Buffer.alloc(bytes, 'x') }],
+    });
+    const [message] = await delivered(messageId);
+    const { name, value } = dkimRecord('signed.test', 's1', createPrivateKey(SIGNING_KEY));
+    expect(await verifyByMailauth(message?.raw ?? Buffer.alloc(0), { [name]: value })).toEqual(['pass']);
+    const [row] = await recorded(messageId);
+    const file = await shop.query('select size_bytes::int from email_attachments where email_id = $1', [
+      row?.['id'],
+    ]);
+    expect(file).toEqual([{ size_bytes: bytes }]);
+  });
 
   it('gets a Message-ID and a Date when it has none', async () => {
     const marker = `X-Marker: ${randomUUID()}`;

@@ -21,6 +21,20 @@ it.each([
   expect(faultOf([Buffer.from(text)])).toBe(fault);
 });
 
+it.each([
+  ['abcd\r\nabcd\r\n', null],
+  ['abcde\r\n', 'long_line'],
+  ['a\r\nabcde', 'long_line'],
+  ['abcde\n', 'bare_lf'],
+])('finds lines above 4 octets, wherever the chunks are cut: %j: %s', (text, fault) => {
+  const bytes = Buffer.from(text);
+  for (let cut = 0; cut <= bytes.length; cut += 1) {
+    const finder = new LineFaultFinder(4);
+    for (const chunk of [bytes.subarray(0, cut), bytes.subarray(cut)]) finder.write(chunk);
+    expect(finder.end()).toBe(fault);
+  }
+});
+
 it('finds a fault wherever the chunks are cut, and none in lines that end in CRLF', () => {
   const pieces = fc.array(fc.constantFrom('\r', '\n', '\r\n', '\0', 'a', '.'), { maxLength: 12 });
   fc.assert(

@@ -30,7 +30,9 @@ export class LineFaultFinder {
 
   /** Call it after the last byte. */
   end(): LineFault | null {
-    return this.#fault ?? (this.#endsInCr ? 'bare_cr' : null);
+    if (this.#fault !== null) return this.#fault;
+    if (this.#endsInCr) return 'bare_cr';
+    return this.#lineOctets > this.#maxLineOctets ? 'long_line' : null;
   }
 
   #find(chunk: Buffer): LineFault | null {
@@ -48,6 +50,6 @@ export class LineFaultFinder {
     for (let at = chunk.indexOf(CR); at !== -1; at = chunk.indexOf(CR, at + 1)) {
       if (at + 1 < chunk.length && chunk[at + 1] !== LF) return 'bare_cr';
     }
-    return isLong || this.#lineOctets > this.#maxLineOctets + 1 ? 'long_line' : null;
+    return isLong ? 'long_line' : null;
   }
 }

@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import { parseAddress } from '../../core/address/address-list.ts';
+import { senderAccountOf } from './sender-accounts.ts';
+
+const accounts = new Map(
+  [
+    ['shop', 'Shop <shop@company.test>'],
+    ['second', 'SHOP@company.test'],
+    ['hr', 'hr@company.test'],
+    ['ü', 'info@küche.test'],
+  ].map(([id = '', from = '']) => [id, { id, from: parseAddress(from, 'from') }]),
+);
+
+it.each([
+  [null, 'shop@company.test', 'shop'],
+  [null, 'Shop@COMPANY.test', 'shop'],
+  [['second'], 'shop@company.test', 'second'],
+  [['shop'], 'hr@company.test', null],
+  [[], 'shop@company.test', null],
+  [null, 'shop+x@company.test', null],
+  [null, 'postmaster@company.test', null],
+  [null, 'info@xn--kche-0ra.test', 'ü'],
+])('for a key of %j, %s is the address of %s', (seen, address, expected) => {
+  const found = senderAccountOf(accounts, { accounts: seen }, parseAddress(address, 'From'));
+  expect(found?.id ?? null).toBe(expected);
+});
