@@ -294,6 +294,9 @@ describe('a message', () => {
       ),
     );
     for (const messageId of ids) await delivered(messageId);
+    expect(await shop.query('select count(*)::int from emails where subject = any($1)', [ids])).toEqual([
+      { count: 50 },
+    ]);
   });
 
   it('can not be changed while it waits, because it can not be composed again', async () => {
@@ -331,11 +334,17 @@ describe('other clients', () => {
       `From: shop@company.test\r\nTo: ada@customer.test\r\nMessage-ID: ${messageId}\r\nSubject: x\r\n\r\n.dot\r\n`,
     );
     const target = `smtp://localhost:${shop.portOf('submission')}/erp`;
-    await run('curl', [
-      ...['--silent', '--show-error', '--ssl-reqd', '--cacert', shop.caFile, '--url', target],
-      ...['--user', `erp:${key.secret}`, '--login-options', `AUTH=${method}`],
-      ...['--mail-from', 'shop@company.test', '--mail-rcpt', 'ada@customer.test', '--upload-file', file],
-    ]);
+    const options = {
+      url: target,
+      cacert: shop.caFile,
+      user: `erp:${key.secret}`,
+      'login-options': `AUTH=${method}`,
+      'mail-from': 'shop@company.test',
+      'mail-rcpt': 'ada@customer.test',
+      'upload-file': file,
+    };
+    const named = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
+    await run('curl', ['--silent', '--show-error', '--ssl-reqd', ...named]);
     const [message] = await delivered(messageId);
     expect(message?.raw.toString()).toMatch(/\r\n\r\n\.dot\r\n$/);
     await folder.remove();
@@ -357,10 +366,8 @@ with smtplib.SMTP('localhost', int(port)) as smtp:
     smtp.login('erp', secret)
     smtp.send_message(message)
 `;
-    await run('python3', [
-      ...['-c', script, String(shop.portOf('submission'))],
-      ...[shop.caFile, key.secret, messageId],
-    ]);
+    const port = String(shop.portOf('submission'));
+    await run('python3', ['-c', script, port, shop.caFile, key.secret, messageId]);
     const [row] = await recorded(messageId);
     expect(await emailOf(row?.['id'])).toMatchObject({ subject: 'Grüße', has_attachments: true });
   });

@@ -3,6 +3,7 @@ import type { Caller } from '../../core/keys/caller.ts';
 import type { Right } from '../../core/keys/rights.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { RefusedSubmission } from '../../core/submission/refusal.ts';
+import type { AccessLog } from '../../platform/access/access-log.ts';
 import type { ShownKey } from '../../platform/access/key-ring.ts';
 import { CallerShares } from '../../platform/http/connections/caller-shares.ts';
 import { LoginFailures, MAX_FAILURES } from '../../platform/http/connections/login-failures.ts';
@@ -22,7 +23,10 @@ const shown = (rights: readonly Right[], isValid = true): ShownKey => ({
 });
 
 function start(keys: Partial<LogInPorts['keys']> = {}) {
-  const access = { noteLogin: vi.fn(), noteRight: vi.fn() };
+  const access = {
+    noteLogin: vi.fn<AccessLog['noteLogin']>(),
+    noteRight: vi.fn<AccessLog['noteRight']>(),
+  };
   const logIns = createLogIns({
     secrets: ['the secret of the service'],
     keys: { find: () => null, whyRefused: () => null, refresh: () => Promise.resolve(), ...keys },

@@ -106,16 +106,15 @@ export function startSubmission(options: SubmissionOptions): Promise<Listener> {
     },
     onData(stream, session, callback) {
       clients.noteMessageBegin(session.id);
-      take(stream, session)
-        .catch((error: unknown) => toError(error))
-        .then((outcome) => {
-          const isTaken = typeof outcome === 'string';
-          clients.noteMessageEnd(session.id, isTaken);
-          // The rest of a refused message is read and dropped, so that the client is listening when the reply arrives.
-          stream.resume();
-          if (isTaken) callback(null, outcome);
-          else callback(outcome);
-        });
+      const end = (outcome: string | Error): void => {
+        const isTaken = typeof outcome === 'string';
+        clients.noteMessageEnd(session.id, isTaken);
+        // The rest of a refused message is read and dropped, so that the client is listening when the reply arrives.
+        stream.resume();
+        if (isTaken) callback(null, outcome);
+        else callback(outcome);
+      };
+      take(stream, session).then(end, (error: unknown) => end(toError(error)));
     },
   }));
 }

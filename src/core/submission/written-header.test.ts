@@ -69,13 +69,11 @@ describe('the header of a submitted message', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 16 }), (pieces) => {
         const block = Buffer.from(`From: a@b.test\r\n${pieces.join('')}\r\n\r\nx`, 'latin1');
-        let fields: readonly string[];
-        try {
+        let fields: readonly string[] | null = null;
+        const status = statusOf(() => {
           fields = readWrittenHeader(block, false).fields.map(({ name }) => name);
-        } catch (error) {
-          expect(error).toBeInstanceOf(RefusedSubmission);
-          return;
-        }
+        });
+        if (status !== null) return;
         const read = parseHeaderBlock(block.subarray(0, block.indexOf('\r\n\r\n') + 4));
         expect(read).toMatchObject({ malformed: false, bodyStart: null });
         expect(fields).toEqual(read.fields.map(({ name }) => name).filter((name) => name !== 'bcc'));
