@@ -58,7 +58,7 @@ export const LISTENER_VARIABLES = {
     defaultText: 'none',
     meaning:
       'Address at which programs of the company send by SMTP, `host:port`, usually with port 587; log-ins only after STARTTLS. Needs ' +
-      'a certificate. See [sending by SMTP](api/smtp.md).',
+      'a certificate. See [smtp.md](api/smtp.md).',
   }),
   submissionsListen: variable('SUBMISSIONS_LISTEN', {
     parse: (value, name) => readListen(name, value),

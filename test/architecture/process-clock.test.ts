@@ -55,8 +55,10 @@ const MAY_READ_DATABASE_CLOCK: Readonly<Record<string, string>> = {
   'areas/send/hand-over.ts': 'dates an attempt',
   'areas/send/prepare-send.ts':
     'dates the message, its Message-ID and signature; refuses a send_at that has passed',
+  'areas/send/prepare-written.ts': 'dates the signature of the message, and the beginning of its latency',
   'areas/sessions/session-ring.ts': 'a copy of the sessions is checked without a statement for each request',
   'areas/statistics/use-cases.ts': 'the end of a report whose caller names none',
+  'areas/submission/read-written.ts': 'dates a message that has no Date, and its Message-ID',
   'areas/templates/operations.ts': 'the answer contains the time of the deletion',
   'areas/webhooks/operations.ts': 'the answer contains the time of the deletion',
   'areas/webhooks/webhooks.ts': 'the end of the old secret is sealed with it, and so is no column',
