@@ -8,6 +8,7 @@ export interface Dialogue {
   ask(bytes: string | Buffer): Promise<string>;
   /** Everything from here on until the server ends the connection. */
   rest(): Promise<string>;
+  write(bytes: string): void;
   end(): void;
 }
 
@@ -55,7 +56,8 @@ export async function openDialogue(port: number, ca: string | null): Promise<Dia
       await until(() => isOver);
       return received;
     },
-    end: () => socket.destroy(),
+    write: (bytes) => void socket.write(bytes),
+    end: () => void socket.end(),
   };
 }
 

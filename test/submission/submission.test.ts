@@ -280,6 +280,33 @@ describe('a message', () => {
     expect(await recorded(messageId)).toHaveLength(3);
   });
 
+  it('whose connection breaks before its end is not sent', async () => {
+    const messageId = newId();
+    const client = await logIn();
+    await client.ask('MAIL FROM:<shop@company.test>\r\n');
+    await client.ask('RCPT TO:<ada@customer.test>\r\n');
+    await client.ask('DATA\r\n');
+    client.write(`From: shop@company.test\r\nMessage-ID: ${messageId}\r\n\r\nHi\r\n`);
+    client.end();
+    expect(await submit({})).toMatch(/^250 /);
+    expect(await recorded(messageId)).toEqual([]);
+  });
+
+  it('that comes back is the same email', async () => {
+    const messageId = newId();
+    const mail = { from: FROM, to: 'ada@customer.test', subject: 'Back', text: 'Back', messageId };
+    await shop.send(key.secret, { ...mail, bcc: 'boss@company.test' });
+    const [message] = await delivered(messageId);
+    const copy = await shop.service.request('/api/inbound?account_id=shop', {
+      method: 'POST',
+      headers: { 'content-type': 'message/rfc822' },
+      body: message?.raw ?? '',
+    });
+    const [email] = await recorded(messageId);
+    expect(await copy.json()).toMatchObject({ id: email?.['id'] });
+    expect(await recorded(messageId)).toHaveLength(1);
+  });
+
   it('is submitted at once from fifty connections', async () => {
     const ids = Array.from({ length: 50 }, newId);
     await Promise.all(
