@@ -34,7 +34,7 @@ export interface WrittenSend {
   readonly raw: Content;
   /** Those of the message, and in `bcc` those of `recipients` that the message does not name. */
   readonly people: Recipients;
-  /** Those of the envelope: nobody else gets the email. */
+  /** Those of the envelope: only they get the email. */
   readonly recipients: readonly Address[];
   /** The address is that of the account. */
   readonly from: Address;

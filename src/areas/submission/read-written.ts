@@ -166,7 +166,7 @@ export function toWritten(
   }
   const { messageId, date, to, cc } = message;
   const [readFrom, ...others] = message.from;
-  // Two readers that disagree about the sender would let a key send as somebody else.
+  // If two readers found different senders, a key could send in another name.
   const isSame = readFrom !== undefined && others.length === 0 && sameMailbox(readFrom, from);
   if (!isSame || messageId === null || date === null) throw refuse(550, '5.6.0', 'the header is ambiguous');
   const named = new Set([...to, ...cc].map((address) => addrSpec(address).toLowerCase()));

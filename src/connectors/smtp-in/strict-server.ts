@@ -43,6 +43,7 @@ export class StrictServer extends SMTPServer {
     const group = addressGroup(socket.remoteAddress ?? '');
     const count = this.#handshakes.get(group) ?? 0;
     if (count >= this.#maxHandshakesPerAddress) {
+      socket.on('error', () => undefined);
       socket.destroy();
       return false;
     }

@@ -47,6 +47,8 @@ describe('the header of a submitted message', () => {
     ['with a line of white space', ['From: a@b.test', ' ', 'Subject: x'], '5.6.0'],
     ['with the line of an mbox', ['From a@b.test Fri Nov 27', 'From: a@b.test'], '5.6.0'],
     ['with a line that is no field', ['From: a@b.test', 'Hello'], '5.6.0'],
+    ['with a control character', ['From: a@b.test', 'Subject: \u0007'], '5.6.0'],
+    ['with too many fields', ['From: a@b.test', ...Array<string>(1000).fill('X-A: 1')], '5.6.0'],
     ['that was sent again', ['From: a@b.test', 'Resent-To: c@d.test'], '5.7.1'],
     ['with the mark of a relay', ['From: a@b.test', 'X-Google-Original-Message-ID: <x@y>'], '5.7.1'],
     ['with other characters than ASCII', ['From: a@b.test', 'Subject: \u00c3\u00bc'], '5.6.9'],

@@ -2,7 +2,7 @@
  * The header of a submitted message, RFC 5322 §2.2 and §3.6. Strict, unlike the reader of received mail: the message goes out in the name of
  * an account, so what programs could read in two ways is refused, and the fields here are those that every reader finds.
  */
-import { isUtf8 } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 import { MAX_HEADER_BYTES } from '../mime/limits.ts';
 import { refuse } from './refusal.ts';
 
@@ -21,6 +21,9 @@ export interface WrittenHeader {
   /** Fields were left out. */
   readonly isChanged: boolean;
 }
+
+/** Fields of one header. Real ones have 20 to 300. */
+const MAX_FIELDS = 1000;
 
 const HEADER_END = '\r\n\r\n';
 
@@ -74,6 +77,7 @@ export function readWrittenHeader(beginning: Buffer, isUtf8Allowed: boolean): Wr
   const block = beginning.subarray(0, end + 2);
   refuseCharacters(block, isUtf8Allowed);
   const fields = splitFields(block.toString('latin1'));
+  if (fields.length > MAX_FIELDS) throw refuse(550, '5.6.0', `the header has more than ${MAX_FIELDS} fields`);
   const seen = new Set<string>();
   for (const { name } of fields) {
     if (SINGLE_FIELDS.has(name) && seen.has(name))
@@ -97,8 +101,13 @@ export function formatWrittenHeader({ fields }: WrittenHeader, added: readonly s
   return Buffer.from(`${texts.join('')}\r\n`, 'latin1');
 }
 
+// RFC 5322 §2.2: no controls but TAB, and CR and LF at the ends of lines, which were checked when the message arrived.
+const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
+
 function refuseCharacters(block: Buffer, isUtf8Allowed: boolean): void {
-  if (block.every((octet) => octet < 0x80)) return;
+  if (CONTROLS.test(block.toString('latin1')))
+    throw refuse(550, '5.6.0', 'the header has control characters');
+  if (isAscii(block)) return;
   if (!isUtf8Allowed)
     throw refuse(
       550,
