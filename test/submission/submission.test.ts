@@ -10,6 +10,7 @@ import { createTransport, type SendMailOptions } from 'nodemailer';
 import { skipWithoutMailServers, startMailServers, type MailServers } from '../helpers/mail-servers.ts';
 import { dkimRecord } from '../../src/core/delivery/sender-records.ts';
 import { verifyByMailauth } from '../helpers/dkim-verifiers.ts';
+import { skipWithout } from '../helpers/skip.ts';
 import { openDialogue, plainLogin, type Dialogue } from '../helpers/smtp-dialogue.ts';
 import {
   MAX_BYTES,
@@ -376,6 +377,38 @@ describe('other clients', () => {
     const [message] = await delivered(messageId);
     expect(message?.raw.toString()).toMatch(/\r\n\r\n\.dot\r\n$/);
     await folder.remove();
+  });
+
+  it.skipIf(skipWithout('a test with swaks', '/usr/bin/swaks')).each([
+    ['submission', '--tls'],
+    ['submissions', '--tls-on-connect'],
+  ] as const)('swaks sends by %s', async (protocol, tls) => {
+    const messageId = newId();
+    await run('swaks', [
+      tls,
+      '--tls-verify',
+      '--tls-ca-path',
+      shop.caFile,
+      '--server',
+      `localhost:${shop.portOf(protocol)}`,
+      '--auth-user',
+      'scanner',
+      '--auth-password',
+      key.secret,
+      '--from',
+      'shop@company.test',
+      '--to',
+      'ada@customer.test',
+      '--header',
+      // As swaks writes it: it replaces its own field only then.
+      `Message-Id: ${messageId}`,
+      '--attach-body',
+      'scanned',
+      '--attach',
+      `@${shop.caFile}`,
+    ]);
+    const [row] = await recorded(messageId);
+    expect(await emailOf(row?.['id'])).toMatchObject({ has_attachments: true });
   });
 
   it("Python's smtplib sends", async () => {
