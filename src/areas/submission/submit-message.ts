@@ -1,6 +1,6 @@
 /**
  * Takes a message that a program submits by SMTP (RFC 6409) and puts it into the queue: recorded, threaded and sent like any other send.
- * The message goes out as it was written; see docs/decisions/0068-smtp-submission.md.
+ * The message goes out as it was written; see docs/decisions/0069-smtp-submission.md.
  */
 import { createHash } from 'node:crypto';
 import { addrSpec, type Address } from '../../core/address/address.ts';
