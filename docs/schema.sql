@@ -71,6 +71,7 @@ create table api_keys (
   expires_at timestamp with time zone,
   last_used_at timestamp with time zone,
   revoked_at timestamp with time zone,
+  version integer not null default 1,
   constraint api_keys_pkey PRIMARY KEY (id),
   constraint api_keys_accounts_check CHECK ((cardinality(accounts) > 0)),
   constraint api_keys_check CHECK (((old_secret_hash IS NULL) = (old_secret_until IS NULL))),
@@ -79,7 +80,8 @@ create table api_keys (
   constraint api_keys_old_secret_hash_check CHECK ((length(old_secret_hash) = 32)),
   constraint api_keys_rate_limit_check CHECK ((rate_limit > 0)),
   constraint api_keys_rights_check CHECK (((rights <@ '{read,draft,send,receive,handle,operate,admin}'::text[]) AND (cardinality(rights) > 0))),
-  constraint api_keys_secret_hash_check CHECK ((length(secret_hash) = 32))
+  constraint api_keys_secret_hash_check CHECK ((length(secret_hash) = 32)),
+  constraint api_keys_version_check CHECK ((version > 0))
 );
 CREATE INDEX api_keys_created_at ON api_keys (created_at, id);
 

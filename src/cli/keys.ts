@@ -127,13 +127,13 @@ export const keysCommand = defineCommand({
           ...(name === undefined ? {} : { name }),
           ...(rateLimit === undefined ? {} : { rateLimit: toRateLimit(rateLimit) }),
         };
-        const key = await keysOf(await open()).change(caller, needId(id), change);
+        const key = await keysOf(await open()).change(caller, needId(id), null, change);
         if (json) printJson(output, toKeyJson(key));
         else output.print(`${key.id} is changed`);
         return 'done';
       }
       case 'revoke': {
-        const key = await keysOf(await open()).revoke(caller, needId(id));
+        const key = await keysOf(await open()).revoke(caller, needId(id), null);
         if (json) printJson(output, toKeyJson(key));
         else output.print(`${key.id} is revoked`);
         return 'done';

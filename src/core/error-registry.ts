@@ -717,6 +717,24 @@ export const ERRORS = {
     'The template was changed meanwhile: its newest version is not the one in If-Match.',
     'Read the template and repeat the change; `details` has its version.',
   ),
+  webhook_changed: permanent(
+    412,
+    'Der Webhook wurde inzwischen geändert: Seine Version ist nicht die in If-Match.',
+    'The webhook was changed meanwhile: its version is not the one in If-Match.',
+    'Read the webhook and repeat the change; `details` has its version.',
+  ),
+  key_changed: permanent(
+    412,
+    'Der Schlüssel wurde inzwischen geändert: Seine Version ist nicht die in If-Match.',
+    'The key was changed meanwhile: its version is not the one in If-Match.',
+    'Read the key and repeat the change; `details` has its version.',
+  ),
+  suppression_changed: permanent(
+    412,
+    'Der Eintrag wurde inzwischen geändert: Seine Version ist nicht die in If-Match.',
+    'The entry was changed meanwhile: its version is not the one in If-Match.',
+    'Read the entry and repeat the change; `details` has its version, `0` when there is no entry.',
+  ),
   version_required: permanent(
     428,
     'If-Match muss die Version nennen, die geändert wird, wie "3".',

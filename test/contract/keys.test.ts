@@ -89,6 +89,7 @@ describe('a key', () => {
       last_used_at: null,
       revoked_at: null,
       old_secret_until: null,
+      version: 1,
     });
     const rows = await query(
       keys.database.connectionString,

@@ -477,7 +477,7 @@ describe('secrets', () => {
     other.deliverer.wake();
     await paused(other, id);
     expect((await other.webhooks.read(id)).pause?.reason).toBe('secret_unreadable');
-    await expect(other.webhooks.change(id, { payload: 'thin' })).rejects.toMatchObject({
+    await expect(other.webhooks.change(id, null, { payload: 'thin' })).rejects.toMatchObject({
       code: 'webhook_secret_unreadable',
     });
     const { secret } = await other.webhooks.rotateSecret(id, 0);

@@ -31,6 +31,12 @@ export interface RequestOptions {
   readonly keepalive?: boolean | undefined;
 }
 
+/** For a change that counts only for what was read. */
+export interface VersionOptions extends RequestOptions {
+  /** Fails when this is not the version, such as with `webhook_changed`; not retried then. Default: any version. */
+  readonly version?: number | undefined;
+}
+
 export interface SendOptions extends RequestOptions {
   /**
    * 1 to 256 visible ASCII characters, the same for every request about the same email, such as `invoice-4711`. Default: a new random key
@@ -63,6 +69,19 @@ export function refuseUnknownOptions(options: object, further: readonly string[]
   const known: readonly string[] = [...REQUEST_OPTIONS, ...further];
   const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown !== undefined) throw new TypeError(`unknown option ${unknown}; known are ${known.join(', ')}`);
+}
+
+/** @internal The version apart from the options that every request has. Throws TypeError. */
+export function readVersion({ version, ...options }: VersionOptions): {
+  readonly header: { readonly header?: { readonly 'If-Match': string } };
+  readonly options: RequestOptions & { readonly repeatable: boolean };
+} {
+  if (version !== undefined && !(Number.isInteger(version) && version > 0))
+    throw new TypeError('version must be a whole number from 1');
+  return {
+    header: version === undefined ? {} : { header: { 'If-Match': `"${version}"` } },
+    options: { ...options, repeatable: version === undefined },
+  };
 }
 
 /** @internal */

@@ -46,8 +46,9 @@ export function createKeyStore(pool: Pool): KeyStore {
       return row === undefined ? null : toKey(row);
     },
 
-    change: (id, { name = null, rateLimit }) =>
+    change: (id, version, { name = null, rateLimit }) =>
       changing(async (client) => {
+        await requireVersion(client, id, version);
         const [row] = await run(client, CHANGE, {
           id,
           name,
@@ -57,7 +58,11 @@ export function createKeyStore(pool: Pool): KeyStore {
         return row === undefined ? null : toKey(row);
       }),
 
-    revoke: (id) => changing(async (client) => (await run(client, REVOKE, { id })).length > 0),
+    revoke: (id, version) =>
+      changing(async (client) => {
+        await requireVersion(client, id, version);
+        return (await run(client, REVOKE, { id })).length > 0;
+      }),
 
     rotate: (id, hash, oldValidMs) =>
       changing(async (client) => {
@@ -79,6 +84,14 @@ export function createKeyStore(pool: Pool): KeyStore {
   };
 }
 
+/** No other change can be under way. Throws `key_changed`. @param wanted null: any */
+async function requireVersion(client: PoolClient, id: string, wanted: number | null): Promise<void> {
+  if (wanted === null) return;
+  const [row] = await run(client, READ, { id, scope: null });
+  if (row !== undefined && row.version !== wanted)
+    throw new ServiceError('key_changed', { details: String(row.version) });
+}
+
 const toArray = (scope: readonly string[] | null): string[] | null => (scope === null ? null : [...scope]);
 
 function toKey(row: RowOf<typeof READ>): StoredKey {
@@ -94,6 +107,7 @@ function toKey(row: RowOf<typeof READ>): StoredKey {
     lastUsedAt: row.last_used_at,
     revokedAt: row.revoked_at,
     oldSecretUntil: row.old_secret_until,
+    version: row.version,
   };
 }
 
@@ -104,7 +118,7 @@ function toCheckedKey(row: RowOf<typeof READ_ALL>): CheckedKey {
 }
 
 const COLUMNS = `k.id, k.name, k.rights, k.accounts, k.rate_limit, k.created_at, k.created_by, k.expires_at, k.last_used_at,
-    k.revoked_at, k.old_secret_until`;
+    k.revoked_at, k.old_secret_until, k.version`;
 
 const NEXT_REVISION = statement('next-key-revision', 'update key_clock set revision = revision + 1');
 
@@ -143,7 +157,7 @@ const READ = statement('read-key', `select ${COLUMNS} from api_keys k where k.id
 
 const CHANGE = statement(
   'change-key',
-  `update api_keys k set name = coalesce($name::text, k.name),
+  `update api_keys k set version = k.version + 1, name = coalesce($name::text, k.name),
     rate_limit = case when $isRateKept::boolean then k.rate_limit else $rateLimit::int end
   where k.id = $id and k.revoked_at is null
   returning ${COLUMNS}`,
@@ -151,12 +165,12 @@ const CHANGE = statement(
 
 const REVOKE = statement(
   'revoke-key',
-  'update api_keys set revoked_at = now() where id = $id and revoked_at is null returning id',
+  'update api_keys set revoked_at = now(), version = version + 1 where id = $id and revoked_at is null returning id',
 );
 
 const ROTATE = statement(
   'rotate-key',
-  `update api_keys k set secret_hash = $hash, 
+  `update api_keys k set secret_hash = $hash, version = k.version + 1,
     old_secret_until = case when $oldValidMs::float8 > 0 then ${fromNow('$oldValidMs')} end,
     old_secret_hash = case when $oldValidMs > 0 then k.secret_hash end
   where k.id = $id and k.revoked_at is null

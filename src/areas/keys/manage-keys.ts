@@ -103,17 +103,17 @@ export function createKeys({ store, clock, ids }: ManageKeysPorts) {
     read,
 
     /** Counts within two seconds. Throws `key_not_found`, also when it is revoked, `key_exceeds_caller`, `invalid_request`. */
-    async change(caller: Caller, id: string, change: KeyChange): Promise<StoredKey> {
+    async change(caller: Caller, id: string, version: number | null, change: KeyChange): Promise<StoredKey> {
       if (change.name?.trim() === '') throw invalidRequest('empty', { field: 'name' });
       if (!coversAll(caller, { ...(await read(caller, id)), ...change }))
         throw new ServiceError('key_exceeds_caller');
-      return found(await store.change(id, change));
+      return found(await store.change(id, version, change));
     },
 
     /** The key stops working within two seconds. */
-    async revoke(caller: Caller, id: string): Promise<StoredKey> {
+    async revoke(caller: Caller, id: string, version: number | null): Promise<StoredKey> {
       await read(caller, id);
-      await store.revoke(id);
+      await store.revoke(id, version);
       return read(caller, id);
     },
 

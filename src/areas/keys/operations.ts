@@ -56,7 +56,10 @@ const keyProperties = {
     ...NullableTimestamp,
     description: 'Until when the secret before the last rotation is accepted.',
   },
+  version: { type: 'integer', minimum: 1, description: 'Grows with each change, for `If-Match`.' },
 } as const;
+
+const versionOf = ({ version }: { readonly version: number }) => version;
 
 const Key = record('Key', keyProperties);
 const SecretKey = record('KeyWithSecret', {
@@ -204,6 +207,7 @@ export const keyOperations = [
     params,
     answer: 'The key.',
     output: Key,
+    versionOf,
     errors: ['key_not_found'],
     run: async (caller, { id }, { keys }) => toShown(await keys.read(caller, id)),
   }),
@@ -221,17 +225,20 @@ export const keyOperations = [
       "starts anew. A caller can't change a key that has more rights than itself, nor grant it more. A revoked key is not " +
       'found.',
     params,
+    ifMatch: { need: 'optional', text: 'Only when this is the version. Absent: any version.' },
     body: ChangeBody,
     answer: 'As it is now.',
     output: Key,
-    errors: ['key_exceeds_caller', 'key_not_found'],
+    versionOf,
+    errors: ['key_exceeds_caller', 'key_not_found', 'key_changed'],
     act: {
       event: 'key.changed',
-      what: ({ id, ...change }) => ({ keyId: id, fields: Object.keys(change) }),
+      what: ({ id, version: _version, ...change }) => ({ keyId: id, fields: Object.keys(change) }),
       before: async ({ id }, { keys }, caller) => actFields(toShown(await keys.read(caller, id))),
       after: actFields,
     },
-    run: async (caller, { id, ...change }, { keys }) => toShown(await keys.change(caller, id, change)),
+    run: async (caller, { id, version, ...change }, { keys }) =>
+      toShown(await keys.change(caller, id, version, change)),
   }),
 
   operation({
@@ -246,11 +253,13 @@ export const keyOperations = [
       'The key stops working within two seconds in every process, and its event streams end. Its record stays, since it ' +
       'names the author of earlier requests. Needs no body; a body with fields is refused.',
     params,
+    ifMatch: { need: 'optional', text: 'Only when this is the version. Absent: any version.' },
     answer: 'Revoked.',
     output: Key,
-    errors: ['key_not_found'],
+    versionOf,
+    errors: ['key_not_found', 'key_changed'],
     act: { event: 'key.revoked', what: ({ id }) => ({ keyId: id }), after: actFields },
-    run: async (caller, { id }, { keys }) => toShown(await keys.revoke(caller, id)),
+    run: async (caller, { id, version }, { keys }) => toShown(await keys.revoke(caller, id, version)),
   }),
 
   operation({

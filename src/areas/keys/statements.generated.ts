@@ -22,6 +22,7 @@ declare module '../../platform/db/statement.ts' {
         last_used_at: Date | null;
         revoked_at: Date | null;
         old_secret_until: Date | null;
+        version: number;
       };
     };
     'count-keys': {
@@ -53,6 +54,7 @@ declare module '../../platform/db/statement.ts' {
         last_used_at: Date | null;
         revoked_at: Date | null;
         old_secret_until: Date | null;
+        version: number;
       };
     };
     'list-keys': {
@@ -74,6 +76,7 @@ declare module '../../platform/db/statement.ts' {
         last_used_at: Date | null;
         revoked_at: Date | null;
         old_secret_until: Date | null;
+        version: number;
       };
     };
     'next-key-revision': {
@@ -103,6 +106,7 @@ declare module '../../platform/db/statement.ts' {
         last_used_at: Date | null;
         revoked_at: Date | null;
         old_secret_until: Date | null;
+        version: number | null;
         secret_hash: Buffer | null;
         old_secret_hash: Buffer | null;
       };
@@ -124,6 +128,7 @@ declare module '../../platform/db/statement.ts' {
         last_used_at: Date | null;
         revoked_at: Date | null;
         old_secret_until: Date | null;
+        version: number;
       };
     };
     'revoke-key': {
@@ -152,6 +157,7 @@ declare module '../../platform/db/statement.ts' {
         last_used_at: Date | null;
         revoked_at: Date | null;
         old_secret_until: Date | null;
+        version: number;
       };
     };
   }

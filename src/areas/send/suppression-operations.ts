@@ -4,6 +4,7 @@ import { operationsWith, type ActFields } from '../../platform/operation/declara
 import type { Value } from '../../platform/operation/values.ts';
 import { PAGE_PARAMETERS, pageSchema } from '../../platform/schemas/page-schemas.ts';
 import { EnhancedStatus, NullableUuid, record, Timestamp } from '../../platform/schemas/schemas.ts';
+import type { ListedSuppression } from './suppression-store.ts';
 import type { Suppressions } from './suppressions.ts';
 
 const MAX_NOTE_CHARS = 1000;
@@ -22,6 +23,7 @@ const SuppressionSchema = record('Suppression', {
   note: { type: ['string', 'null'], description: 'The value given with PUT.' },
   email_id: { ...NullableUuid, description: 'The sent email; null when added by hand.' },
   report_email_id: { ...NullableUuid, description: 'The report; null when added by hand.' },
+  version: { type: 'integer', minimum: 1, description: 'Grows with each change, for `If-Match`.' },
 });
 
 const SuppressBody = {
@@ -42,6 +44,8 @@ const ADDRESS_ERRORS = ['invalid_address', 'header_injection'] as const;
 interface Deps {
   readonly suppressions: Suppressions;
 }
+
+const versionOf = ({ version }: { readonly version: number }) => version;
 
 const operation = operationsWith<Deps>();
 
@@ -81,6 +85,7 @@ export const suppressionOperations = [
     params,
     answer: 'The entry.',
     output: SuppressionSchema,
+    versionOf,
     errors: [...ADDRESS_ERRORS, 'suppression_not_found'],
     run: async (_caller, { address }, { suppressions }) => toShown(await suppressions.read(address)),
   }),
@@ -96,14 +101,16 @@ export const suppressionOperations = [
     summary: 'Suppress an address',
     description: 'Sets the reason to `manual`, also when the address was suppressed for another reason.',
     params,
+    ifMatch: { need: 'optional', text: 'Only when this is the version. Absent: any version.' },
     body: SuppressBody,
     bodyOptional: true,
     answer: 'The entry.',
     output: SuppressionSchema,
-    errors: [...ADDRESS_ERRORS, 'invalid_text'],
+    versionOf,
+    errors: [...ADDRESS_ERRORS, 'invalid_text', 'suppression_changed'],
     act: { event: 'suppression.set', what: ({ address }) => ({ address }), before, after: actFields },
-    run: async (caller, { address, note = null }, { suppressions }) =>
-      toShown(await suppressions.suppress(caller, address, note)),
+    run: async (caller, { address, version, note = null }, { suppressions }) =>
+      toShown(await suppressions.suppress(caller, address, version, note)),
   }),
 
   operation({
@@ -117,15 +124,16 @@ export const suppressionOperations = [
     description:
       'A later bounce or complaint suppresses the address again. Needs no body; a body with fields is refused.',
     params,
+    ifMatch: { need: 'optional', text: 'Only when this is the version. Absent: any version.' },
     answer: 'Not on the list any more.',
     output: record('LiftedSuppression', { address: { type: 'string' }, lifted_at: Timestamp }),
-    errors: [...ADDRESS_ERRORS, 'suppression_not_found'],
+    errors: [...ADDRESS_ERRORS, 'suppression_not_found', 'suppression_changed'],
     act: { event: 'suppression.lifted', what: ({ address }) => ({ address }), before, after: () => null },
-    run: (caller, { address }, { suppressions }) => suppressions.lift(caller, address),
+    run: (caller, { address, version }, { suppressions }) => suppressions.lift(caller, address, version),
   }),
 ];
 
-function toShown(suppression: Suppression): Value<typeof SuppressionSchema> {
+function toShown(suppression: ListedSuppression): Value<typeof SuppressionSchema> {
   return { ...suppression, enhancedStatus: suppression.status, reportEmailId: suppression.reportId };
 }
 

@@ -8,6 +8,7 @@ import {
   type Suppression,
   type SuppressionReason,
 } from '../../core/delivery/suppression.ts';
+import { ServiceError } from '../../core/errors.ts';
 import { nameAuthor } from '../../platform/db/name-author.ts';
 import {
   run,
@@ -47,12 +48,25 @@ export type ListedSuppression = Suppression & { readonly version: number };
  */
 export interface SuppressionStore {
   /** Those of the addresses that are on the list now. */
-  findSuppressed(addresses: readonly string[]): Promise<readonly Suppression[]>;
+  findSuppressed(addresses: readonly string[]): Promise<readonly ListedSuppression[]>;
   listSuppressions(query: SuppressionsQuery): Promise<readonly ListedSuppression[]>;
-  /** Adds it as `manual`; an address that is on the list for another reason gets this reason. */
-  suppress(address: string, note: string | null, keyId?: string | null): Promise<Suppression>;
-  /** null when it is not on the list. */
-  lift(address: string, keyId?: string | null): Promise<{ readonly liftedAt: Date } | null>;
+  /**
+   * Adds it as `manual`; an address that is on the list for another reason gets this reason. Throws `suppression_changed`.
+   *
+   * @param wanted the version that the entry must have; null: any, or none
+   */
+  suppress(
+    address: string,
+    note: string | null,
+    wanted: number | null,
+    keyId?: string | null,
+  ): Promise<ListedSuppression>;
+  /** null when it is not on the list. Throws `suppression_changed`. @param wanted as for `suppress` */
+  lift(
+    address: string,
+    wanted: number | null,
+    keyId?: string | null,
+  ): Promise<{ readonly liftedAt: Date } | null>;
   /** The key of the digests that recognise erased addresses; see core/erase/erased-address.ts. */
   readDigestKey(): Promise<DigestKey>;
   /** Everything that changed after that version, in order; at most `limit`. 0 for all changes. */
@@ -67,22 +81,24 @@ export function createSuppressionStore(pool: Pool): SuppressionStore {
       const isAfter = before !== null;
       const list = LIST.of({ hasAddress: address !== null, hasReason: reason !== null, isAfter });
       const rows = await run(pool, list, { address, reason, before, limit });
-      return rows.map((row) => ({ ...toSuppression(row), version: Number(row.version) }));
+      return rows.map(toSuppression);
     },
 
-    suppress: (address, note, keyId) =>
+    suppress: (address, note, wanted, keyId) =>
       inTransaction(pool, async (client) => {
         await nameAuthor(client, keyId);
         const version = await nextVersion(client);
+        await requireVersion(client, address, wanted);
         const [row] = await run(client, SUPPRESS, { address, note, version });
         if (row === undefined) throw new Error('an address was not suppressed');
         return toSuppression(row);
       }),
 
-    lift: (address, keyId) =>
+    lift: (address, wanted, keyId) =>
       inTransaction(pool, async (client) => {
         await nameAuthor(client, keyId);
         const version = await nextVersion(client);
+        await requireVersion(client, address, wanted);
         const [row] = await run(client, LIFT, { address, version });
         return row === undefined ? null : { liftedAt: row.lifted_at };
       }),
@@ -98,6 +114,14 @@ export function createSuppressionStore(pool: Pool): SuppressionStore {
       return rows.map((row): SuppressionChange => ({ ...row, version: Number(row.version) }));
     },
   };
+}
+
+/** No other change can be under way. Throws `suppression_changed`. */
+async function requireVersion(executor: Executor, address: string, wanted: number | null): Promise<void> {
+  if (wanted === null) return;
+  const [row] = await run(executor, FIND, { addresses: [address] });
+  const version = Number(row?.version ?? 0);
+  if (version !== wanted) throw new ServiceError('suppression_changed', { details: String(version) });
 }
 
 const COLUMNS = `s.address, s.reason, s.since, s.status, s.diagnostic, s.note, s.email_id, s.report_id, s.version`;
@@ -192,7 +216,7 @@ const NEXT_VERSION = statement(
   'update suppression_clock set version = version + 1 returning version',
 );
 
-function toSuppression(row: RowOf<typeof FIND>): Suppression {
+function toSuppression(row: RowOf<typeof FIND>): ListedSuppression {
   return {
     address: row.address,
     reason: row.reason,
@@ -202,6 +226,7 @@ function toSuppression(row: RowOf<typeof FIND>): Suppression {
     note: row.note,
     emailId: row.email_id,
     reportId: row.report_id,
+    version: Number(row.version),
   };
 }
 

@@ -27,7 +27,7 @@ import { createFailureLog } from '../../platform/base/failure-log.ts';
 import { createCursorForm, readPage, type PageRequest } from '../../platform/base/paging.ts';
 import { keyIdOf, type Caller } from '../../core/keys/caller.ts';
 import type { Timers } from '../../platform/base/timers.ts';
-import type { SuppressionChange, SuppressionStore } from './suppression-store.ts';
+import type { ListedSuppression, SuppressionChange, SuppressionStore } from './suppression-store.ts';
 import type { SecurityLog } from '../../platform/base/security-log.ts';
 import { isStorable } from '../../core/storable-text.ts';
 
@@ -207,26 +207,31 @@ export function createSuppressionOperations(
     },
 
     /** Throws `invalid_address`, `suppression_not_found`. */
-    async read(address: string): Promise<Suppression> {
+    async read(address: string): Promise<ListedSuppression> {
       const [found] = await store.findSuppressed([readKey(address)]);
       if (found === undefined) throw new ServiceError('suppression_not_found');
       return found;
     },
 
-    /** Throws `invalid_address`, `invalid_text`. */
-    async suppress(caller: Caller, address: string, note: string | null): Promise<Suppression> {
+    /** Throws `invalid_address`, `invalid_text`, `suppression_changed`. @param version null: any, or none */
+    async suppress(
+      caller: Caller,
+      address: string,
+      version: number | null,
+      note: string | null,
+    ): Promise<ListedSuppression> {
       if (note !== null && !isStorable(note)) {
         throw new ServiceError('invalid_text', { values: { field: 'note' } });
       }
-      const suppression = await store.suppress(readKey(address), note, keyIdOf(caller));
+      const suppression = await store.suppress(readKey(address), note, version, keyIdOf(caller));
       await refresh();
       return suppression;
     },
 
-    /** Throws `invalid_address`, `suppression_not_found`. */
-    async lift(caller: Caller, address: string) {
+    /** Throws `invalid_address`, `suppression_not_found`, `suppression_changed`. @param version null: any */
+    async lift(caller: Caller, address: string, version: number | null) {
       const key = readKey(address);
-      const lifted = await store.lift(key, keyIdOf(caller));
+      const lifted = await store.lift(key, version, keyIdOf(caller));
       if (lifted === null) throw new ServiceError('suppression_not_found');
       await refresh();
       return { address: key, ...lifted };

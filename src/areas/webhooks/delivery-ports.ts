@@ -5,7 +5,6 @@ import type { Delivery, StoredWebhook, WebhookSecrets } from './webhook-ports.ts
 
 /** A webhook that this process delivers to. */
 export interface ClaimedWebhook extends StoredWebhook {
-  readonly revision: number;
   readonly epoch: number;
 }
 

@@ -38,6 +38,13 @@ const Payload = {
 const MaxInFlight = { type: 'integer', minimum: 1, maximum: MAX_IN_FLIGHT } as const;
 const Outcome = { title: 'DeliveryOutcome', type: 'string', enum: DELIVERY_OUTCOMES } as const;
 
+const Version = {
+  title: 'EntryVersion',
+  $comment: 'Grows with each change, for `If-Match`.',
+  type: 'integer',
+  minimum: 1,
+} as const;
+
 const Webhook = record('Webhook', {
   id: Uuid,
   url: { type: 'string' },
@@ -83,6 +90,7 @@ const Webhook = record('Webhook', {
   next_attempt_at: { ...NullableTimestamp, description: 'Time of the next attempt.' },
   created_at: Timestamp,
   updated_at: Timestamp,
+  version: Version,
 });
 
 const WebhookWithSecret = record('WebhookWithSecret', {
@@ -219,6 +227,8 @@ const account = {
   missing: 'webhook_not_found',
 } as const;
 
+const versionOf = ({ version }: { readonly version: number }) => version;
+
 const SETTING_ERRORS = [
   'invalid_webhook_url',
   'webhook_address_refused',
@@ -304,6 +314,7 @@ export const webhookOperations = [
     params,
     answer: ANSWER,
     output: Webhook,
+    versionOf,
     run: async (_caller, { id }, { webhooks }) => toShown(await webhooks.read(id)),
   }),
 
@@ -328,19 +339,24 @@ export const webhookOperations = [
     description:
       'Absent fields stay unchanged. `headers` are replaced as a whole. Requests under way still go to the old URL.',
     params,
+    ifMatch: { need: 'optional', text: 'Only when this is the version. Absent: any version.' },
     body: ChangeBody,
     maxBodyBytes: MAX_WEBHOOK_BYTES,
     answer: ANSWER,
     output: Webhook,
-    errors: [...SETTING_ERRORS, 'webhook_not_found', 'webhook_secret_unreadable'],
+    versionOf,
+    errors: [...SETTING_ERRORS, 'webhook_not_found', 'webhook_changed', 'webhook_secret_unreadable'],
     act: {
       event: 'webhook.changed',
-      what: ({ id, ...change }) => ({ webhookId: id, fields: Object.keys(toSettings(change)) }),
+      what: ({ id, version: _version, ...change }) => ({
+        webhookId: id,
+        fields: Object.keys(toSettings(change)),
+      }),
       before,
       after: actFields,
     },
-    run: async (_caller, { id, ...change }, { webhooks }) =>
-      toShown(await webhooks.change(id, toSettings(change))),
+    run: async (_caller, { id, version, ...change }, { webhooks }) =>
+      toShown(await webhooks.change(id, version, toSettings(change))),
   }),
 
   operation({
@@ -353,16 +369,18 @@ export const webhookOperations = [
     summary: 'Delete a webhook',
     description: 'Stops all requests. Needs no body; a body with fields is refused.',
     params,
+    ifMatch: { need: 'optional', text: 'Only when this is the version. Absent: any version.' },
     answer: 'Deleted.',
     output: record('DeletedWebhook', { id: Uuid, deleted_at: Timestamp }),
+    errors: ['webhook_changed'],
     act: {
       event: 'webhook.deleted',
       what: ({ id }) => ({ webhookId: id }),
       before,
       after: () => null,
     },
-    async run(_caller, { id }, { webhooks, clock }) {
-      await webhooks.delete(id);
+    async run(_caller, { id, version }, { webhooks, clock }) {
+      await webhooks.delete(id, version);
       return { id, deletedAt: clock() };
     },
   }),
@@ -522,7 +540,7 @@ function toSettings({ historical, ...others }: Value<typeof ChangeBody>): Partia
   return { ...others, ...(historical === undefined ? {} : { isHistorical: historical }) };
 }
 
-function toShown(webhook: WebhookView): Value<typeof Webhook> {
+function toShown({ revision, ...webhook }: WebhookView): Value<typeof Webhook> {
   const { pause } = webhook;
   const failed = webhook.beyond.failed.toSorted((a, b) => a.dueAt.getTime() - b.dueAt.getTime());
   const [oldest] = failed.toSorted((a, b) => a.since.getTime() - b.since.getTime());
@@ -536,6 +554,7 @@ function toShown(webhook: WebhookView): Value<typeof Webhook> {
     position: formatEventId(webhook.position),
     failingSince: oldest?.since ?? null,
     nextAttemptAt: pause === null ? (failed[0]?.dueAt ?? null) : null,
+    version: revision,
   };
 }
 

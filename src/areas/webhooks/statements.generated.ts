@@ -110,9 +110,7 @@ declare module '../../platform/db/statement.ts' {
       values: {
         id: string | null;
       };
-      row: {
-        id: string;
-      };
+      row: object;
     };
     'forget-webhook-deliveries': {
       values: {

@@ -51,6 +51,8 @@ export interface StoredWebhook extends WebhookSettings, SealedSecrets {
   readonly id: string;
   readonly createdAt: Date;
   readonly updatedAt: Date;
+  /** Grows with each change by hand, and when it pauses by itself. */
+  readonly revision: number;
   readonly pause: WebhookPause | null;
   /** Every event up to it was accepted, or has failed for the last time. */
   readonly position: number;
@@ -86,7 +88,8 @@ export interface WebhookStore {
     secrets: SealedSecrets,
     was: Buffer,
   ): Promise<StoredWebhook | null>;
-  delete(id: string): Promise<boolean>;
+  /** False when it does not exist. Throws `webhook_changed`. @param revision null: any */
+  delete(id: string, revision: number | null): Promise<boolean>;
   pause(id: string, keyId?: string | null): Promise<StoredWebhook | null>;
   /** Also has events that wait for another attempt tried at once. Throws `events_expired`. */
   resume(id: string, keyId?: string | null): Promise<StoredWebhook | null>;

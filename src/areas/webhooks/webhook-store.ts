@@ -61,10 +61,14 @@ export function createWebhookStore(pool: Pool): WebhookStore {
         return rows.length === 0 ? null : read(client, id);
       }),
 
-    delete: (id) =>
+    delete: (id, revision) =>
       inTransaction(pool, async (client) => {
         await nextRevision(client);
-        return (await run(client, DELETE, { id })).length > 0;
+        const webhook = await read(client, id);
+        if (webhook === null) return false;
+        requireRevision(webhook, revision);
+        await run(client, DELETE, { id });
+        return true;
       }),
 
     pause: (id, keyId) =>
@@ -95,6 +99,12 @@ export function createWebhookStore(pool: Pool): WebhookStore {
       return Math.max(FIRST_POSITION, row.first === null ? Number(row.last) : Number(row.first) - 1);
     },
   };
+}
+
+/** Throws `webhook_changed`. @param wanted null: any */
+export function requireRevision({ revision }: StoredWebhook, wanted: number | null): void {
+  if (wanted !== null && wanted !== revision)
+    throw new ServiceError('webhook_changed', { details: String(revision) });
 }
 
 /** Checks where a webhook may begin; null: now, 0: with the first event that is kept. */
@@ -166,7 +176,7 @@ const CHANGE = statement(
   returning id`,
 );
 
-const DELETE = statement('delete-webhook', 'delete from webhooks where id = $id returning id');
+const DELETE = statement('delete-webhook', 'delete from webhooks where id = $id');
 
 const PAUSE = statement(
   'pause-webhook',

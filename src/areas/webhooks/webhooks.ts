@@ -9,6 +9,7 @@ import { checkOwnHeaders } from '../../core/webhook/own-headers.ts';
 import { TEST_TYPE, type DeliveryOutcome } from '../../core/webhook/webhook.ts';
 import type { PostWebhook } from './delivery-ports.ts';
 import { toDelivery } from './delivery-record.ts';
+import { requireRevision } from './webhook-store.ts';
 import type {
   Delivery,
   DeliveryLog,
@@ -70,10 +71,12 @@ export function createWebhooks({ store, log, sealer, rules, post, clock, ids }: 
   /** @param toChange gets null for the secrets when no key of this process opens them; returns null when it would change nothing */
   async function change(
     id: string,
+    revision: number | null,
     toChange: (webhook: StoredWebhook, secrets: WebhookSecrets | null) => Change | null,
   ): Promise<StoredWebhook> {
     for (let attempt = 1; ; attempt += 1) {
       const webhook = await read(id);
+      requireRevision(webhook, revision);
       const wanted = toChange(webhook, sealer.open(id, webhook.sealed));
       if (wanted === null) return webhook;
       const { settings, secrets } = wanted;
@@ -115,9 +118,13 @@ export function createWebhooks({ store, log, sealer, rules, post, clock, ids }: 
 
     read: async (id: string) => toView(await read(id)),
 
-    /** Settings that are not given keep their values. Throws as `create` does. */
-    async change(id: string, { headers, ...changes }: Partial<WebhookRequestSettings>) {
-      const changed = await change(id, (webhook, known) => {
+    /** Settings that are not given keep their values. Throws as `create` does, and `webhook_changed`. @param revision null: any */
+    async change(
+      id: string,
+      revision: number | null,
+      { headers, ...changes }: Partial<WebhookRequestSettings>,
+    ) {
+      const changed = await change(id, revision, (webhook, known) => {
         if (headers !== undefined) checkOwnHeaders(headers);
         const before = settingsOf(webhook);
         const settings: WebhookSettings = {
@@ -135,8 +142,9 @@ export function createWebhooks({ store, log, sealer, rules, post, clock, ids }: 
       return toView(changed);
     },
 
-    async delete(id: string) {
-      if (!(await store.delete(id))) throw new ServiceError('webhook_not_found');
+    /** Throws `webhook_changed`. @param revision null: any */
+    async delete(id: string, revision: number | null) {
+      if (!(await store.delete(id, revision))) throw new ServiceError('webhook_not_found');
     },
 
     pause: async (caller: Caller, id: string) => toView(found(await store.pause(id, keyIdOf(caller)))),
@@ -153,7 +161,7 @@ export function createWebhooks({ store, log, sealer, rules, post, clock, ids }: 
     /** Makes a new secret; the previous one stays in use as well for this long. */
     async rotateSecret(id: string, oldValidMs: number) {
       const secret = makeSecret();
-      const webhook = await change(id, (before, known) => {
+      const webhook = await change(id, null, (before, known) => {
         const old = oldValidMs > 0 ? known?.secrets[0]?.secret : undefined;
         const until = new Date(clock().getTime() + oldValidMs);
         const secrets = [{ secret, until: null }, ...(old === undefined ? [] : [{ secret: old, until }])];

@@ -20,6 +20,8 @@ export interface StoredKey {
   readonly revokedAt: Date | null;
   /** The secret before the last rotation is accepted until then; null: no such secret. */
   readonly oldSecretUntil: Date | null;
+  /** Counts the changes; 1 at first. */
+  readonly version: number;
 }
 
 /** SHA-256 of the accepted secrets. */
@@ -53,10 +55,14 @@ export interface KeyStore {
   ): Promise<readonly StoredKey[]>;
   /** null: the key does not exist, or is outside of the scope. */
   read(id: string, scope: KeyScope): Promise<StoredKey | null>;
-  /** What is absent stays. Returns null when the key does not exist, or is revoked. */
-  change(id: string, change: Partial<Pick<StoredKey, 'name' | 'rateLimit'>>): Promise<StoredKey | null>;
-  /** False when the key does not exist, or is revoked already. */
-  revoke(id: string): Promise<boolean>;
+  /** What is absent stays. Returns null when the key does not exist, or is revoked. Throws `key_changed`. @param version null: any */
+  change(
+    id: string,
+    version: number | null,
+    change: Partial<Pick<StoredKey, 'name' | 'rateLimit'>>,
+  ): Promise<StoredKey | null>;
+  /** False when the key does not exist, or is revoked already. Throws `key_changed`. @param version null: any */
+  revoke(id: string, version: number | null): Promise<boolean>;
   /**
    * The current secret is accepted for another `oldValidMs`; 0: no longer. Returns null when the key does not exist, or is
    * revoked.

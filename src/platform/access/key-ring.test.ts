@@ -55,6 +55,7 @@ function toKey(fields: Partial<CheckedKey> = {}): CheckedKey {
     lastUsedAt: null,
     revokedAt: null,
     oldSecretUntil: null,
+    version: 1,
     hash: hashSecret(SECRET),
     oldHash: null,
     ...fields,

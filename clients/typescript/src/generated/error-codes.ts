@@ -67,6 +67,7 @@ export type RegisteredCode =
   | 'invalid_webhook_url'
   | 'invitation_cancelled'
   | 'invitation_replaced'
+  | 'key_changed'
   | 'key_exceeds_caller'
   | 'key_not_found'
   | 'list_incomplete'
@@ -111,6 +112,7 @@ export type RegisteredCode =
   | 'shutting_down'
   | 'storage_mismatch'
   | 'storage_unavailable'
+  | 'suppression_changed'
   | 'suppression_not_found'
   | 'template_changed'
   | 'template_empty'
@@ -146,5 +148,6 @@ export type RegisteredCode =
   | 'variant_not_found'
   | 'version_required'
   | 'webhook_address_refused'
+  | 'webhook_changed'
   | 'webhook_not_found'
   | 'webhook_secret_unreadable';

@@ -3700,6 +3700,8 @@ export interface components {
             email_id: components["schemas"]["NullableUuid"];
             /** @description The report; null when added by hand. */
             report_email_id: components["schemas"]["NullableUuid"];
+            /** @description Grows with each change, for `If-Match`. */
+            version: number;
         };
         Suppressions: {
             suppressions: components["schemas"]["Suppression"][];
@@ -4157,6 +4159,8 @@ export interface components {
             /** @description Start after this event. Default: start with new events. */
             after?: components["schemas"]["EventId"];
         };
+        /** @description Grows with each change, for `If-Match`. */
+        EntryVersion: number;
         Webhook: {
             id: components["schemas"]["Uuid"];
             url: string;
@@ -4195,6 +4199,7 @@ export interface components {
             next_attempt_at: components["schemas"]["NullableTimestamp"];
             created_at: components["schemas"]["Timestamp"];
             updated_at: components["schemas"]["Timestamp"];
+            version: components["schemas"]["EntryVersion"];
         };
         WebhookWithSecret: {
             webhook: components["schemas"]["Webhook"];
@@ -4308,6 +4313,8 @@ export interface components {
             revoked_at: components["schemas"]["NullableTimestamp"];
             /** @description Until when the secret before the last rotation is accepted. */
             old_secret_until: components["schemas"]["NullableTimestamp"];
+            /** @description Grows with each change, for `If-Match`. */
+            version: number;
         };
         KeyWithSecret: {
             key: components["schemas"]["Key"];
@@ -5227,6 +5234,7 @@ export interface components {
         /** @description The webhook as it is now. */
         Webhook: {
             headers: {
+                ETag: components["headers"]["ETag4"];
                 [name: string]: unknown;
             };
             content: {
@@ -5256,7 +5264,47 @@ export interface components {
                  *       "failing_since": null,
                  *       "next_attempt_at": null,
                  *       "created_at": "2026-01-30T09:15:00.000Z",
-                 *       "updated_at": "2026-01-31T12:00:00.000Z"
+                 *       "updated_at": "2026-01-31T12:00:00.000Z",
+                 *       "version": 3
+                 *     }
+                 */
+                "application/json": components["schemas"]["Webhook"];
+            };
+        };
+        /** @description The webhook as it is now. */
+        Webhook2: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "id": "0199da02-7d31-7c68-8b4f-a15e0c92d736",
+                 *       "url": "https://crm.example.com/email-events",
+                 *       "description": "Kundenverwaltung",
+                 *       "types": [
+                 *         "email.received",
+                 *         "email.bounced"
+                 *       ],
+                 *       "account_id": "vertrieb",
+                 *       "customer_id": null,
+                 *       "historical": false,
+                 *       "payload": "full",
+                 *       "max_in_flight": 1,
+                 *       "header_names": [
+                 *         "Authorization"
+                 *       ],
+                 *       "old_secret_until": null,
+                 *       "state": "active",
+                 *       "paused_at": null,
+                 *       "pause_reason": null,
+                 *       "pause_detail": null,
+                 *       "position": "000512b000000004",
+                 *       "failing_since": null,
+                 *       "next_attempt_at": null,
+                 *       "created_at": "2026-01-30T09:15:00.000Z",
+                 *       "updated_at": "2026-01-31T12:00:00.000Z",
+                 *       "version": 3
                  *     }
                  */
                 "application/json": components["schemas"]["Webhook"];
@@ -5312,6 +5360,8 @@ export interface components {
         id3: components["schemas"]["Uuid"];
         /** @description One email address, URL-encoded. */
         address: string;
+        /** @description Only when this is the version. Absent: any version. */
+        "If-Match": string;
         /** @description The account. */
         id4: components["schemas"]["AccountId"];
         /** @description The webhook. */
@@ -9034,7 +9084,8 @@ export interface operations {
                      *           "diagnostic": "550 5.1.1 no such user",
                      *           "note": null,
                      *           "email_id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
-                     *           "report_email_id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20"
+                     *           "report_email_id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
+                     *           "version": 7
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -9066,6 +9117,7 @@ export interface operations {
             /** @description The entry. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag4"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9078,7 +9130,8 @@ export interface operations {
                      *       "diagnostic": "550 5.1.1 no such user",
                      *       "note": null,
                      *       "email_id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
-                     *       "report_email_id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20"
+                     *       "report_email_id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
+                     *       "version": 7
                      *     }
                      */
                     "application/json": components["schemas"]["Suppression"];
@@ -9096,7 +9149,10 @@ export interface operations {
     suppress: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Only when this is the version. Absent: any version. */
+                "If-Match"?: components["parameters"]["If-Match"];
+            };
             path: {
                 /** @description One email address, URL-encoded. */
                 address: components["parameters"]["address"];
@@ -9117,6 +9173,7 @@ export interface operations {
             /** @description The entry. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag4"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9129,7 +9186,8 @@ export interface operations {
                      *       "diagnostic": "",
                      *       "note": "Hat angerufen.",
                      *       "email_id": null,
-                     *       "report_email_id": null
+                     *       "report_email_id": null,
+                     *       "version": 7
                      *     }
                      */
                     "application/json": components["schemas"]["Suppression"];
@@ -9139,8 +9197,10 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            428: components["responses"]["PreconditionRequired"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
@@ -9149,7 +9209,10 @@ export interface operations {
     liftSuppression: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Only when this is the version. Absent: any version. */
+                "If-Match"?: components["parameters"]["If-Match"];
+            };
             path: {
                 /** @description One email address, URL-encoded. */
                 address: components["parameters"]["address"];
@@ -9178,8 +9241,10 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            428: components["responses"]["PreconditionRequired"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
@@ -9489,7 +9554,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description Only when this is the version. Absent: any version. */
-                "If-Match"?: string;
+                "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
                 /** @description The account. */
@@ -10230,7 +10295,8 @@ export interface operations {
                      *           "failing_since": null,
                      *           "next_attempt_at": null,
                      *           "created_at": "2026-01-30T09:15:00.000Z",
-                     *           "updated_at": "2026-01-31T12:00:00.000Z"
+                     *           "updated_at": "2026-01-31T12:00:00.000Z",
+                     *           "version": 3
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -10312,7 +10378,8 @@ export interface operations {
                      *         "failing_since": null,
                      *         "next_attempt_at": null,
                      *         "created_at": "2026-01-30T09:15:00.000Z",
-                     *         "updated_at": "2026-01-30T09:15:00.000Z"
+                     *         "updated_at": "2026-01-30T09:15:00.000Z",
+                     *         "version": 3
                      *       },
                      *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
                      *     }
@@ -10358,7 +10425,10 @@ export interface operations {
     deleteWebhook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Only when this is the version. Absent: any version. */
+                "If-Match"?: components["parameters"]["If-Match"];
+            };
             path: {
                 /** @description The webhook. */
                 id: components["parameters"]["id5"];
@@ -10387,8 +10457,10 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            428: components["responses"]["PreconditionRequired"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
@@ -10397,7 +10469,10 @@ export interface operations {
     changeWebhook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Only when this is the version. Absent: any version. */
+                "If-Match"?: components["parameters"]["If-Match"];
+            };
             path: {
                 /** @description The webhook. */
                 id: components["parameters"]["id5"];
@@ -10435,8 +10510,10 @@ export interface operations {
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            428: components["responses"]["PreconditionRequired"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
@@ -10486,7 +10563,8 @@ export interface operations {
                      *       "failing_since": null,
                      *       "next_attempt_at": null,
                      *       "created_at": "2026-01-30T09:15:00.000Z",
-                     *       "updated_at": "2026-01-31T12:00:00.000Z"
+                     *       "updated_at": "2026-01-31T12:00:00.000Z",
+                     *       "version": 3
                      *     }
                      */
                     "application/json": components["schemas"]["Webhook"];
@@ -10516,7 +10594,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            200: components["responses"]["Webhook"];
+            200: components["responses"]["Webhook2"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -10551,7 +10629,7 @@ export interface operations {
             };
         };
         responses: {
-            200: components["responses"]["Webhook"];
+            200: components["responses"]["Webhook2"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -10619,7 +10697,8 @@ export interface operations {
                      *         "failing_since": null,
                      *         "next_attempt_at": null,
                      *         "created_at": "2026-01-30T09:15:00.000Z",
-                     *         "updated_at": "2026-01-31T12:00:00.000Z"
+                     *         "updated_at": "2026-01-31T12:00:00.000Z",
+                     *         "version": 3
                      *       },
                      *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
                      *     }
@@ -10786,7 +10865,8 @@ export interface operations {
                      *           "expires_at": "2027-01-31T12:00:00.000Z",
                      *           "last_used_at": null,
                      *           "revoked_at": null,
-                     *           "old_secret_until": null
+                     *           "old_secret_until": null,
+                     *           "version": 1
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -10858,7 +10938,8 @@ export interface operations {
                      *         "expires_at": "2027-01-31T12:00:00.000Z",
                      *         "last_used_at": null,
                      *         "revoked_at": null,
-                     *         "old_secret_until": null
+                     *         "old_secret_until": null,
+                     *         "version": 1
                      *       },
                      *       "secret": "ewk_4r8gk2m0vqxz_sGZ0cmVhbGx5IG5vIHNlY3JldCwganVzdCBhIHNhbXBsZQ"
                      *     }
@@ -10893,6 +10974,7 @@ export interface operations {
             /** @description The key. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag4"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10917,7 +10999,8 @@ export interface operations {
                      *       "expires_at": "2027-01-31T12:00:00.000Z",
                      *       "last_used_at": null,
                      *       "revoked_at": null,
-                     *       "old_secret_until": null
+                     *       "old_secret_until": null,
+                     *       "version": 1
                      *     }
                      */
                     "application/json": components["schemas"]["Key"];
@@ -10935,7 +11018,10 @@ export interface operations {
     revokeKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Only when this is the version. Absent: any version. */
+                "If-Match"?: components["parameters"]["If-Match"];
+            };
             path: {
                 /** @description The key. */
                 id: components["parameters"]["id6"];
@@ -10947,6 +11033,7 @@ export interface operations {
             /** @description Revoked. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag4"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10971,7 +11058,8 @@ export interface operations {
                      *       "expires_at": "2027-01-31T12:00:00.000Z",
                      *       "last_used_at": null,
                      *       "revoked_at": "2026-01-31T12:00:00.000Z",
-                     *       "old_secret_until": null
+                     *       "old_secret_until": null,
+                     *       "version": 1
                      *     }
                      */
                     "application/json": components["schemas"]["Key"];
@@ -10982,8 +11070,10 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            428: components["responses"]["PreconditionRequired"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
@@ -10992,7 +11082,10 @@ export interface operations {
     changeKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Only when this is the version. Absent: any version. */
+                "If-Match"?: components["parameters"]["If-Match"];
+            };
             path: {
                 /** @description The key. */
                 id: components["parameters"]["id6"];
@@ -11014,6 +11107,7 @@ export interface operations {
             /** @description As it is now. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag4"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11038,7 +11132,8 @@ export interface operations {
                      *       "expires_at": "2027-01-31T12:00:00.000Z",
                      *       "last_used_at": null,
                      *       "revoked_at": null,
-                     *       "old_secret_until": null
+                     *       "old_secret_until": null,
+                     *       "version": 1
                      *     }
                      */
                     "application/json": components["schemas"]["Key"];
@@ -11049,8 +11144,10 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            428: components["responses"]["PreconditionRequired"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
@@ -11105,7 +11202,8 @@ export interface operations {
                      *         "expires_at": "2027-01-31T12:00:00.000Z",
                      *         "last_used_at": null,
                      *         "revoked_at": null,
-                     *         "old_secret_until": "2026-02-01T12:00:00.000Z"
+                     *         "old_secret_until": "2026-02-01T12:00:00.000Z",
+                     *         "version": 1
                      *       },
                      *       "secret": "ewk_4r8gk2m0vqxz_sGZ0cmVhbGx5IG5vIHNlY3JldCwganVzdCBhIHNhbXBsZQ"
                      *     }

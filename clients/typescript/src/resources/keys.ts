@@ -1,5 +1,5 @@
 /** `client.keys` */
-import type { RequestOptions } from '../options.ts';
+import { readVersion, type RequestOptions, type VersionOptions } from '../options.ts';
 import type { Pages } from '../pages.ts';
 import { plain, segment, type Transport } from '../transport.ts';
 import type {
@@ -58,19 +58,21 @@ export class Keys {
   }
 
   /** What is not named stays. Counts within two seconds. Fails with `key_not_found`, `key_exceeds_caller`. */
-  async change(id: string, request: ChangeKeyRequest, options: RequestOptions = {}): Promise<Key> {
+  async change(id: string, request: ChangeKeyRequest, versioned: VersionOptions = {}): Promise<Key> {
     const path = pathOf(id);
+    const { header, options } = readVersion(versioned);
     const body = plain<Schemas['ChangeKeyRequest']>(request);
-    return this.#transport.json({ ...options, repeatable: true }, (attempt) =>
-      this.#transport.api.PATCH('/api/keys/{id}', { ...attempt, params: { path }, body }),
+    return this.#transport.json(options, (attempt) =>
+      this.#transport.api.PATCH('/api/keys/{id}', { ...attempt, params: { path, ...header }, body }),
     );
   }
 
   /** The key stops working within two seconds. */
-  async revoke(id: string, options: RequestOptions = {}): Promise<Key> {
+  async revoke(id: string, versioned: VersionOptions = {}): Promise<Key> {
     const path = pathOf(id);
-    return this.#transport.json({ ...options, repeatable: true }, (attempt) =>
-      this.#transport.api.DELETE('/api/keys/{id}', { ...attempt, params: { path } }),
+    const { header, options } = readVersion(versioned);
+    return this.#transport.json(options, (attempt) =>
+      this.#transport.api.DELETE('/api/keys/{id}', { ...attempt, params: { path, ...header } }),
     );
   }
 

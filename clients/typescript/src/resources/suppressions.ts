@@ -1,5 +1,5 @@
 /** `client.suppressions` */
-import type { RequestOptions } from '../options.ts';
+import { readVersion, type RequestOptions, type VersionOptions } from '../options.ts';
 import type { Pages } from '../pages.ts';
 import { plain, segment, type Transport } from '../transport.ts';
 import type {
@@ -41,20 +41,26 @@ export class Suppressions {
   async add(
     address: string,
     request: SuppressRequest = {},
-    options: RequestOptions = {},
+    versioned: VersionOptions = {},
   ): Promise<Suppression> {
     const path = { address: segment('address', address) };
+    const { header, options } = readVersion(versioned);
     const body = plain<Schemas['SuppressRequest']>(request);
-    return this.#transport.json({ ...options, repeatable: true }, (attempt) =>
-      this.#transport.api.PUT('/api/suppressions/{address}', { ...attempt, params: { path }, body }),
+    return this.#transport.json(options, (attempt) =>
+      this.#transport.api.PUT('/api/suppressions/{address}', {
+        ...attempt,
+        params: { path, ...header },
+        body,
+      }),
     );
   }
 
   /** Not retried automatically: a repeat fails with `suppression_not_found`. */
-  async lift(address: string, options: RequestOptions = {}): Promise<LiftedSuppression> {
+  async lift(address: string, versioned: VersionOptions = {}): Promise<LiftedSuppression> {
     const path = { address: segment('address', address) };
+    const { header, options } = readVersion(versioned);
     return this.#transport.json({ ...options, repeatable: false }, (attempt) =>
-      this.#transport.api.DELETE('/api/suppressions/{address}', { ...attempt, params: { path } }),
+      this.#transport.api.DELETE('/api/suppressions/{address}', { ...attempt, params: { path, ...header } }),
     );
   }
 }

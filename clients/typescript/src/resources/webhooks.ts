@@ -1,5 +1,5 @@
 /** `client.webhooks` */
-import type { RequestOptions } from '../options.ts';
+import { readVersion, type RequestOptions, type VersionOptions } from '../options.ts';
 import type { Pages } from '../pages.ts';
 import { plain, segment, type Transport } from '../transport.ts';
 import type {
@@ -55,19 +55,21 @@ export class Webhooks {
   }
 
   /** Fields that are not given keep their values. */
-  async change(id: string, request: ChangeWebhookRequest, options: RequestOptions = {}): Promise<Webhook> {
+  async change(id: string, request: ChangeWebhookRequest, versioned: VersionOptions = {}): Promise<Webhook> {
     const path = pathOf(id);
+    const { header, options } = readVersion(versioned);
     const body = plain<Schemas['ChangeWebhookRequest']>(request);
-    return this.#transport.json({ ...options, repeatable: true }, (attempt) =>
-      this.#transport.api.PATCH('/api/webhooks/{id}', { ...attempt, params: { path }, body }),
+    return this.#transport.json(options, (attempt) =>
+      this.#transport.api.PATCH('/api/webhooks/{id}', { ...attempt, params: { path, ...header }, body }),
     );
   }
 
   /** Not retried automatically: a repeat fails with `webhook_not_found`. */
-  async delete(id: string, options: RequestOptions = {}): Promise<DeletedWebhook> {
+  async delete(id: string, versioned: VersionOptions = {}): Promise<DeletedWebhook> {
     const path = pathOf(id);
+    const { header, options } = readVersion(versioned);
     return this.#transport.json({ ...options, repeatable: false }, (attempt) =>
-      this.#transport.api.DELETE('/api/webhooks/{id}', { ...attempt, params: { path } }),
+      this.#transport.api.DELETE('/api/webhooks/{id}', { ...attempt, params: { path, ...header } }),
     );
   }
 

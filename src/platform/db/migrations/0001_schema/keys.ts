@@ -28,6 +28,8 @@ export const KEYS = [
     -- Within a minute
     last_used_at timestamptz,
     revoked_at timestamptz,
+    -- Counts the changes
+    version int not null default 1 check (version > 0),
     check ((old_secret_hash is null) = (old_secret_until is null))
   )`,
   `create index api_keys_created_at on api_keys (created_at, id)`,
