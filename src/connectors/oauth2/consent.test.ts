@@ -89,9 +89,43 @@ describe('an answer', () => {
     expect(await finish(MICROSOFT, named)).toMatchObject({ refreshToken: 'the-refresh-token' });
   });
 
+  it('of Microsoft counts by its address only where the tenant is named, whose administrator writes it', async () => {
+    await expect(finish(MICROSOFT)).rejects.toMatchObject({ kind: 'other_address' });
+    for (const tenant of ['example.test', TENANT.toUpperCase()]) {
+      const named = client({ kind: 'microsoft', tenant }, 'https://outlook.office.com/SMTP.Send');
+      expect(await finish(named)).toMatchObject({ refreshToken: 'the-refresh-token' });
+    }
+  });
+
+  it('of Microsoft comes from the tenant that the account names', async () => {
+    const other = client({ kind: 'microsoft', tenant: TENANT.replace('9', '8') }, 'the-scope');
+    await expect(finish(other)).rejects.toMatchObject({ kind: 'failed' });
+  });
+
+  it('of Google without a right that was asked for is a refusal', async () => {
+    const left = { refresh_token: 'r', scope: 'openid https://www.googleapis.com/auth/userinfo.email' };
+    await expect(finish(GOOGLE, {}, left)).rejects.toMatchObject({ kind: 'denied' });
+    const all = { refresh_token: 'r', scope: `${left.scope} https://mail.google.com/` };
+    expect(await finish(GOOGLE, {}, all)).toMatchObject({ refreshToken: 'r' });
+  });
+
+  it('that names somebody at length, or quotes the request, is short and without secrets in the log', async () => {
+    const refused = finish(GOOGLE, { email: 'x'.repeat(100_000) });
+    await expect(refused).rejects.toSatisfy(({ message }: Error) => message.length < 2000);
+    const link = await consentPort.begin(GOOGLE, REDIRECT);
+    vi.stubGlobal('fetch', async (_url: string, { body }: { body: URLSearchParams }) =>
+      Response.json({ error: 'invalid_grant', error_description: String(body) }, { status: 400 }),
+    );
+    const answer = new URLSearchParams({ code: 'the-code', state: link.state });
+    await expect(consentPort.finish(GOOGLE, link, REDIRECT, answer)).rejects.toSatisfy(({ message }: Error) =>
+      ['the-code', 'the-secret', link.verifier].every((secret) => !message.includes(secret)),
+    );
+  });
+
   it.each<readonly [string, ConsentClient, object, object | undefined]>([
     ['other_address', GOOGLE, { email: 'bob@example.test' }, undefined],
     ['other_address', GOOGLE, { email_verified: false }, undefined],
+    ['other_address', GOOGLE, { email_verified: 'false' }, undefined],
     ['other_address', GOOGLE, { email: undefined }, undefined],
     ['failed', GOOGLE, { nonce: 'another' }, undefined],
     ['failed', GOOGLE, { aud: 'another' }, undefined],
@@ -125,5 +159,49 @@ describe('an answer', () => {
     await expect(consentPort.finish(GOOGLE, link, REDIRECT, denied)).rejects.toMatchObject({
       kind: 'denied',
     });
+  });
+});
+
+describe('a provider that is found by its issuer', () => {
+  const ISSUER = 'https://login.example.test';
+  const asked = client({ kind: 'issuer', issuer: ISSUER });
+  const begin = (configuration: object) => {
+    vi.stubGlobal('fetch', async () =>
+      Response.json({
+        issuer: ISSUER,
+        authorization_endpoint: `${ISSUER}/auth`,
+        token_endpoint: `${ISSUER}/token`,
+        ...configuration,
+      }),
+    );
+    return consentPort.begin(asked, REDIRECT);
+  };
+
+  it.each([
+    [{ authorization_endpoint: 'http://login.example.test/auth' }, 'not https'],
+    [{ authorization_endpoint: 'javascript:alert(1)' }, 'not https'],
+    [{ authorization_endpoint: 'http://127.0.0.1:8080/' }, 'not https'],
+    [{ issuer: 'https://evil.example.test' }, 'the OpenID configuration of login.example.test'],
+    [{ more: 'x'.repeat(300_000) }, 'too large'],
+  ])('is not believed: %j', async (configuration, reason) => {
+    await expect(begin(configuration)).rejects.toMatchObject({
+      kind: 'failed',
+      message: expect.stringContaining(reason) as string,
+    });
+  });
+
+  it('has nothing sent to a port of this machine', async () => {
+    const link = await begin({});
+    const ask = vi.fn<(url: string) => Promise<Response>>(async () =>
+      Response.json({
+        issuer: ISSUER,
+        authorization_endpoint: `${ISSUER}/auth`,
+        token_endpoint: 'http://127.0.0.1:8080/',
+      }),
+    );
+    vi.stubGlobal('fetch', ask);
+    const answer = new URLSearchParams({ code: 'the-code', state: link.state });
+    await expect(consentPort.finish(asked, link, REDIRECT, answer)).rejects.toMatchObject({ kind: 'failed' });
+    expect(ask).toHaveBeenCalledTimes(1);
   });
 });

@@ -12,7 +12,7 @@ import {
 import { cleanReplyText } from '../../core/delivery/reply.ts';
 import { isLoopbackUrl } from '../../core/server-url.ts';
 import { fetchBounded } from './bounded-fetch.ts';
-import { REQUEST_TIMEOUT_MS, toTokenError } from './token-endpoint.ts';
+import { clean, reasonOf, REQUEST_TIMEOUT_MS, toTokenError } from './token-endpoint.ts';
 
 /** Between the clocks of a provider and of this machine; in seconds. */
 const CLOCK_TOLERANCE_S = 300;
@@ -26,11 +26,14 @@ const GOOGLE_SCOPE = 'https://mail.google.com/';
 
 /** Of the tenant of the user, also when another name of it was asked, or `common`. */
 const MICROSOFT_ISSUER = /^https:\/\/login\.microsoftonline\.com\/[0-9a-f-]{36}\/v2\.0$/;
+const TENANT_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** Users of every tenant may sign in. */
+const OPEN_TENANTS = new Set(['common', 'organizations']);
 
 export const consentPort: ConsentPort = {
   async begin(client, redirectUrl) {
     const server = await serverOf(client.provider);
-    const url = new URL(endpoint(server.authorization_endpoint, 'authorization_endpoint'));
+    const url = new URL(endpoint(server, 'authorization_endpoint'));
     const [state, nonce, verifier] = [
       oauth.generateRandomState(),
       oauth.generateRandomNonce(),
@@ -54,7 +57,7 @@ export const consentPort: ConsentPort = {
 
   async finish(client, { state, nonce, verifier }, redirectUrl, answer) {
     const server = await serverOf(client.provider);
-    const tokenUrl = endpoint(server.token_endpoint, 'token_endpoint');
+    const tokenUrl = endpoint(server, 'token_endpoint');
     const party: oauth.Client = {
       client_id: client.clientId,
       [oauth.clockTolerance]: CLOCK_TOLERANCE_S,
@@ -80,12 +83,18 @@ export const consentPort: ConsentPort = {
         requireIdToken: true,
       });
       requireOwner(client, oauth.getValidatedIdTokenClaims(granted) ?? {});
+      requireRights(client, granted.scope);
       if (granted.refresh_token === undefined) {
         throw new ConsentError('failed', 'the provider gave no refresh token: is offline access allowed?');
       }
       return { refreshToken: granted.refresh_token, tokenUrl };
     } catch (error) {
-      throw toConsentError(error, client, new URL(tokenUrl).host, answer.get('code'));
+      const secrets = [answer.get('code'), client.clientSecret, state, nonce, verifier];
+      throw toConsentError(
+        error,
+        new URL(tokenUrl).host,
+        secrets.filter((secret) => secret !== null),
+      );
     }
   },
 };
@@ -110,7 +119,7 @@ function scopeOf({ provider, scope }: ConsentClient): string {
 async function serverOf(provider: ConsentProvider): Promise<oauth.AuthorizationServer> {
   if (provider.kind === 'google') return GOOGLE;
   if (provider.kind === 'microsoft') {
-    const base = `https://login.microsoftonline.com/${provider.tenant}`;
+    const base = `https://login.microsoftonline.com/${provider.tenant.toLowerCase()}`;
     return {
       issuer: `${base}/v2.0`,
       authorization_endpoint: `${base}/oauth2/v2.0/authorize`,
@@ -126,14 +135,20 @@ async function serverOf(provider: ConsentProvider): Promise<oauth.AuthorizationS
     });
     return await oauth.processDiscoveryResponse(issuer, response);
   } catch (error) {
-    throw new ConsentError('failed', toTokenError(error, issuer.host, []).message, error);
+    const text = `the OpenID configuration of ${issuer.host} can not be used: ${reasonOf(error, [])}`;
+    throw new ConsentError('failed', text, error);
   }
 }
 
-/** https, or http to this machine. */
-function endpoint(text: string | undefined, name: string): string {
+/** https. Only a provider on this machine may be http: no other one chooses a port here that gets a request. */
+function endpoint(
+  server: oauth.AuthorizationServer,
+  name: 'authorization_endpoint' | 'token_endpoint',
+): string {
+  const text = server[name];
   const url = text !== undefined && URL.canParse(text) ? new URL(text) : null;
-  if (url === null || (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopbackUrl(url)))) {
+  const isLocal = url?.protocol === 'http:' && [url, new URL(server.issuer)].every(isLoopbackUrl);
+  if (url === null || (url.protocol !== 'https:' && !isLocal)) {
     throw new ConsentError('failed', `the provider's ${name} is not https`);
   }
   return url.href;
@@ -141,11 +156,11 @@ function endpoint(text: string | undefined, name: string): string {
 
 /** Of the ID token, where the provider has one for each tenant. */
 async function issuerOf(
-  { kind }: ConsentProvider,
+  provider: ConsentProvider,
   server: oauth.AuthorizationServer,
   response: Response,
 ): Promise<string> {
-  if (kind !== 'microsoft') return server.issuer;
+  if (provider.kind !== 'microsoft' || TENANT_ID.test(provider.tenant)) return server.issuer;
   const { id_token: token } = (await response.json().catch(() => ({}))) as { readonly id_token?: unknown };
   const [, payload = ''] = typeof token === 'string' ? token.split('.') : [];
   const { iss } = readJson(Buffer.from(payload, 'base64url').toString('utf8'));
@@ -162,28 +177,47 @@ function readJson(text: string): Readonly<Record<string, unknown>> {
 }
 
 /** Throws `ConsentError` when somebody else consented: mail of others would be read. */
-function requireOwner({ users }: ConsentClient, claims: Readonly<Record<string, unknown>>): void {
-  const { email, email_verified: isVerified, preferred_username: name, upn } = claims;
-  const names = [isVerified === false ? null : email, name, upn].flatMap((claim) =>
+function requireOwner({ users, provider }: ConsentClient, claims: Readonly<Record<string, unknown>>): void {
+  const { email, preferred_username: name, upn } = claims;
+  const names = [isProvenAddress(provider, claims) ? email : null, name, upn].flatMap((claim) =>
     typeof claim === 'string' ? [claim.toLowerCase()] : [],
   );
   if (names.some((one) => users.includes(one))) return;
-  const who = names.length === 0 ? 'nobody whom the provider names' : names.join(', ');
+  const who = names.length === 0 ? 'nobody whom the provider names' : cleanReplyText(names.join(', '));
   throw new ConsentError('other_address', `${who} consented, not ${users.join(' or ')}`);
 }
 
-function toConsentError(
-  error: unknown,
-  client: ConsentClient,
-  host: string,
-  code: string | null,
-): ConsentError {
+/**
+ * At Microsoft an administrator may write any address into `email`, also one of another company, so it counts only where the account names
+ * the tenant. The name of the user is in a domain that the tenant has proved.
+ */
+function isProvenAddress(
+  provider: ConsentProvider,
+  { email_verified: isVerified }: Readonly<Record<string, unknown>>,
+): boolean {
+  if (provider.kind === 'microsoft' && OPEN_TENANTS.has(provider.tenant.toLowerCase())) return false;
+  // Seen in practice: text in place of a boolean.
+  return isVerified === undefined || isVerified === true || isVerified === 'true';
+}
+
+/** Throws `ConsentError`: at Google the owner may leave out a right. Others grant all or nothing, and may name rights in another way. */
+function requireRights({ provider, scope }: ConsentClient, granted: string | undefined): void {
+  if (provider.kind !== 'google' || granted === undefined) return;
+  const given = granted.split(' ');
+  // `email` and `profile` have longer names in the answer.
+  const missing = (scope ?? GOOGLE_SCOPE)
+    .split(' ')
+    .filter((right) => right.startsWith('https://') && !given.includes(right));
+  if (missing.length === 0) return;
+  throw new ConsentError('denied', `the owner of the mailbox did not allow ${missing.join(', ')}`);
+}
+
+function toConsentError(error: unknown, host: string, secrets: readonly string[]): ConsentError {
   if (error instanceof ConsentError) return error;
   if (error instanceof oauth.AuthorizationResponseError) {
     const kind = error.error === 'access_denied' ? 'denied' : 'failed';
     const text = [error.error, error.error_description].filter(Boolean).join(': ');
-    return new ConsentError(kind, `${host} refused: ${cleanReplyText(text)}`, error);
+    return new ConsentError(kind, `${host} refused: ${clean(text, secrets)}`, error);
   }
-  const { message } = toTokenError(error, host, [code ?? '', client.clientSecret ?? '']);
-  return new ConsentError('failed', message, error);
+  return new ConsentError('failed', toTokenError(error, host, secrets).message, error);
 }

@@ -165,17 +165,23 @@ export function toTokenError(error: unknown, host: string, secrets: readonly str
     const permanent = PERMANENT.has(error.error) && error.status !== 429;
     return new TokenError(`${host} refused: ${clean(text, secrets)}`, permanent);
   }
+  return new TokenError(`${host} gave no token: ${reasonOf(error, secrets)}`, false);
+}
+
+export function reasonOf(error: unknown, secrets: readonly string[]): string {
   const failure = error instanceof Error ? error : new Error(String(error));
   // fetch says "fetch failed" and puts the reason in the cause.
   const { cause } = failure;
   const reason =
     cause instanceof Response ? `HTTP ${cause.status}` : cause instanceof Error ? cause.message : null;
-  const text = reason === null || reason === '' ? failure.message : `${failure.message} (${reason})`;
-  return new TokenError(`${host} gave no token: ${clean(text, secrets)}`, false);
+  return clean(
+    reason === null || reason === '' ? failure.message : `${failure.message} (${reason})`,
+    secrets,
+  );
 }
 
 /** Seen in practice: descriptions that quote the request. */
-function clean(text: string, secrets: readonly string[]): string {
+export function clean(text: string, secrets: readonly string[]): string {
   return cleanReplyText(
     secrets.reduce((result, secret) => (secret === '' ? result : result.replaceAll(secret, '***')), text),
   );
