@@ -62,7 +62,7 @@ export const CONSENT_TEXTS = {
     busy: ['Zu viele Anfragen', 'Bitte versuchen Sie es in einer Minute noch einmal.'],
     unavailable: [
       'Zurzeit nicht möglich',
-      'Bitte lassen Sie sich später einen neuen Link geben. Es wurde nichts geändert.',
+      'Bitte laden Sie diese Seite in einer Minute neu oder lassen Sie sich einen neuen Link geben.',
     ],
   },
   en: {
@@ -79,7 +79,7 @@ export const CONSENT_TEXTS = {
       'This link was used already, has expired, or was replaced by a newer one. Please ask for a new one.',
     ],
     busy: ['Too many requests', 'Please try again in a minute.'],
-    unavailable: ['Not possible right now', 'Please ask for a new link later. Nothing was changed.'],
+    unavailable: ['Not possible right now', 'Please reload this page in a minute, or ask for a new link.'],
   },
 } as const;
 

@@ -13,7 +13,7 @@ import { clientAddressOf } from '../../platform/http/connections/client-address.
 import { CONSENT_PATH, type AccountConsents } from './account-consents.ts';
 
 const WINDOW_MS = 60_000;
-/** Requests with an unknown state from one client in a minute. */
+/** Requests with an unknown state from one client in a minute; further ones are refused, whatever their state. */
 const MAX_UNKNOWN = 50;
 /** Some 200 bytes each. */
 const MAX_COUNTED = 10_000;
@@ -38,7 +38,11 @@ export function registerConsentPage(
 ): void {
   const unknown = new WindowCounts({ windowMs: WINDOW_MS, maxKeys: MAX_COUNTED });
 
-  app.get(CONSENT_PATH, { schema: { hide: true } }, async (request, reply) => {
+  // No HEAD: it would use up the link, and show nothing.
+  app.get(CONSENT_PATH, { schema: { hide: true }, exposeHeadRoute: false }, async (request, reply) => {
+    const address = clientAddressOf(request);
+    // Without the database, and without using up a link that may be good.
+    if (unknown.count(address, performance.now()) >= MAX_UNKNOWN) return show(request, reply, 'busy');
     // As it came: a parameter that is given twice is refused with the others.
     const query = new URLSearchParams(request.url.slice(CONSENT_PATH.length));
     let answered: Awaited<ReturnType<typeof consents.answer>>;
@@ -51,8 +55,8 @@ export function registerConsentPage(
     }
     const { outcome, accountId, returnUrl } = answered;
     if (accountId === null) {
-      const isGuessing = unknown.add(clientAddressOf(request), performance.now()).count > MAX_UNKNOWN;
-      return show(request, reply, isGuessing ? 'busy' : 'unknown');
+      unknown.add(address, performance.now());
+      return show(request, reply, 'unknown');
     }
     if (returnUrl === null) return show(request, reply, outcome);
     const target = new URL(returnUrl);

@@ -27,6 +27,12 @@ export class WindowCounts {
     return this.#windows.size;
   }
 
+  /** Events in the window at `now`, without counting another. */
+  count(key: string, now: number): number {
+    const window = this.#windows.get(key);
+    return window === undefined || window.endsAt <= now ? 0 : window.count;
+  }
+
   /** Counts one more at `now`, by a clock that never goes back. */
   add(key: string, now: number): WindowCount {
     const { windowMs, maxKeys } = this.#options;
