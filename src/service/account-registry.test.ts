@@ -119,3 +119,36 @@ it('does without an account whose row can not be read at all, and keeps all othe
   expect([...registry.accounts.keys()]).toEqual(['default', 'sales', 'help']);
   expect(registry.known.get('broken')?.problem).toContain('SECRETS_KEY');
 });
+
+it('asks for no consent again where the mailboxes are read by a password, or without a person', async () => {
+  const imap = 'imaps://ada@imap.example.com';
+  const issuer = {
+    issuer: 'https://login.example.com',
+    token_url: 'https://login.example.com/token',
+    client_id: 'c',
+  };
+  const given = { ...issuer, refresh_token: 'r' };
+  const { registry } = await open([
+    row('given', { imap_url: imap, oauth2: given }),
+    row('password', {
+      imap_url: 'imaps://ada:p@imap.example.com',
+      smtp_url: 'smtps://ada@smtp.example.com',
+      oauth2: given,
+    }),
+    row('elsewhere', { imap_url: imap, oauth2: { ...given, issuer: undefined } }),
+    row('program', {
+      imap_url: imap,
+      oauth2: { ...issuer, grant: 'client_credentials', client_secret: 's' },
+    }),
+    row('waiting', { imap_url: imap, oauth2: issuer }),
+  ]);
+  const facts = [...registry.known].map(([id, one]) => [id, one.readsByConsent, one.awaitsConsent]);
+  expect(facts).toEqual([
+    ['default', false, false],
+    ['given', true, false],
+    ['password', false, false],
+    ['elsewhere', false, false],
+    ['program', false, false],
+    ['waiting', false, true],
+  ]);
+});

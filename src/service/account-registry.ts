@@ -200,6 +200,7 @@ export class AccountRegistry implements AccountDirectory {
           pausedAt: null,
           config,
           problem: null,
+          readsByConsent: false,
           awaitsConsent: false,
           sentCopies: config.sentCopies,
         },
@@ -230,7 +231,8 @@ export class AccountRegistry implements AccountDirectory {
   }
 
   #toKnown({ id, open, sealed, version, pausedAt }: StoredAccount, sealer: AccountSealer): KnownAccount {
-    const known = { id, isDeclared: false, open, version, pausedAt, awaitsConsent: false };
+    const none = { readsByConsent: false, awaitsConsent: false };
+    const known = { id, isDeclared: false, open, version, pausedAt, ...none };
     const text = sealer.open(id, sealed);
     if (text === null) {
       this.#texts.delete(id);
@@ -243,8 +245,7 @@ export class AccountRegistry implements AccountDirectory {
     }
     const opened = JSON.stringify(open) + text;
     const before = this.#known.get(id)?.config ?? null;
-    if (before !== null && this.#texts.get(id) === opened)
-      return { ...known, config: before, problem: null, sentCopies: before.sentCopies };
+    if (before !== null && this.#texts.get(id) === opened) return { ...known, ...usable(before) };
     this.#texts.set(id, opened);
     try {
       // The text was authenticated, so this program wrote it.
@@ -254,7 +255,7 @@ export class AccountRegistry implements AccountDirectory {
         const problem = 'the owner of its mailboxes has not consented yet: POST /api/accounts/{id}/consent';
         return { ...known, config: null, problem, awaitsConsent: true, sentCopies: NO_COPIES };
       }
-      return { ...known, config, problem: null, sentCopies: config.sentCopies };
+      return { ...known, ...usable(config) };
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       return { ...known, config: null, problem: error.message, sentCopies: NO_COPIES };
@@ -286,6 +287,20 @@ export class AccountRegistry implements AccountDirectory {
     return { id, from, receives: hasListener || open.imap_server !== null, halt: 'unavailable' };
   }
 }
+
+const usable = (config: AccountConfig) => ({
+  config,
+  problem: null,
+  sentCopies: config.sentCopies,
+  readsByConsent: readsByConsent(config),
+});
+
+const readsByConsent = ({ oauth2, imap }: AccountConfig): boolean =>
+  oauth2 !== null &&
+  oauth2.consent !== null &&
+  oauth2.ownGrant === null &&
+  imap !== null &&
+  new URL(imap.url).password === '';
 
 /** The URL was checked, so it can be decoded. */
 const userOf = ({ username }: URL): string => decodeURIComponent(username).toLowerCase();

@@ -101,6 +101,8 @@ export interface AccountFacts {
   readonly pausedAt: Date | null;
   /** Why it can't be used here, in English; null: it can. */
   readonly problem: string | null;
+  /** Its mailboxes are read by a consent of their owner, who can be asked for another one. */
+  readonly readsByConsent: boolean;
   /** The owner of its mailboxes has not consented yet. */
   readonly awaitsConsent: boolean;
   /** Whether its sent mail is put into its Sent mailbox, and why not although it asks for it. */

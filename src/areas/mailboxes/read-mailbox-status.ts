@@ -146,11 +146,11 @@ export function createMailboxStatus({
   };
 }
 
-/** The last attempt failed for the credentials, which are the tokens of a consent that was withdrawn; or there was none. */
+/** There was no consent yet, or the last attempt failed for the tokens of one that was withdrawn. */
 function needsConsent(facts: AccountFacts | undefined, reading: ReadingStatus | undefined): boolean {
-  if (facts === undefined || facts.isDeclared || facts.open.oauth2 === null) return false;
+  if (facts === undefined) return false;
   const isRefused = reading?.lastError?.kind === 'credentials' && reading.nextAttemptAt !== null;
-  return facts.awaitsConsent || isRefused;
+  return facts.awaitsConsent || (facts.readsByConsent && isRefused);
 }
 
 function stateOf(facts: AccountFacts | undefined): AccountStatus['state'] {
