@@ -23,9 +23,9 @@ const STORED: StoredAccount = {
 };
 
 /** @param onRead a change by another caller right after this one has read the account */
-function managed(onRead: () => Partial<StoredAccount> = () => ({})) {
+function managed(onRead: () => Partial<StoredAccount> = () => ({}), stored = STORED) {
   const changes: NewAccount[] = [];
-  let row = STORED;
+  let row = stored;
   const ports = {
     store: {
       read: async () => {
@@ -75,4 +75,20 @@ it('gives the tokens of OAuth2 to no other server than the one that they were gi
   await accounts.change('sales', 1, { smtp_url: 'smtp://sales@smtp.example.com:587' });
   await accounts.change('sales', 1, { ...elsewhere, oauth2: OAUTH2 });
   expect(changes).toHaveLength(2);
+});
+
+it('lets servers be corrected while the owner has not consented yet, but not those of a grant', async () => {
+  const withOAuth2 = (oauth2: object): StoredAccount => {
+    const split = splitFields({ from: open.from, smtp_url: 'smtps://sales@smtp.example.com', oauth2 });
+    return { ...STORED, open: split.open, sealed: Buffer.from(JSON.stringify(split.secrets)) };
+  };
+  const elsewhere = { smtp_url: 'smtps://sales@smtp.elsewhere.test' };
+  const waiting = managed(undefined, withOAuth2({ provider: 'google', client_id: 'crm' }));
+  await waiting.accounts.change('sales', 1, elsewhere);
+  expect(waiting.changes).toHaveLength(1);
+  const grant = { grant: 'client_credentials', client_secret: 's' };
+  const granted = managed(undefined, withOAuth2({ ...OAUTH2, ...grant, refresh_token: null }));
+  await expect(granted.accounts.change('sales', 1, elsewhere)).rejects.toMatchObject({
+    code: 'invalid_account',
+  });
 });

@@ -34,7 +34,7 @@ function requireSameServers(old: AccountSecrets, next: AccountSecrets): void {
   const hostsOf = ({ smtp_url: smtp, imap_url: imap }: AccountSecrets) =>
     [smtp, imap].flatMap((url) => (url === null ? [] : [new URL(url).hostname]));
   const known = hostsOf(old);
-  if (old.oauth2 === null || hostsOf(next).every((host) => known.includes(host))) return;
+  if (hostsOf(next).every((host) => known.includes(host))) return;
   throw new ServiceError('invalid_account', {
     values: { field: 'oauth2' },
     details: 'must be given again with another server, which would get its tokens',
@@ -102,10 +102,16 @@ export function createManagedAccounts({ store, sealer, directory, examine, isUse
       id: string,
     ): Promise<{ readonly client: ConsentClient | null; readonly reason: string }> {
       const { fields } = await open(id);
-      return {
-        client: directory.consentClientOf(id, fields),
-        reason: 'the account has no oauth2 with provider or issuer',
-      };
+      try {
+        return {
+          client: directory.consentClientOf(id, fields),
+          reason: 'the account has no oauth2 with provider or issuer, or has a grant',
+        };
+      } catch (error) {
+        // Such as an account whose application is in the environment of other processes only.
+        if (!(error instanceof ServiceError) || error.code !== 'invalid_account') throw error;
+        return { client: null, reason: `${String(error.field)} of the account ${String(error.details)}` };
+      }
     },
 
     /**
@@ -160,7 +166,11 @@ export function createManagedAccounts({ store, sealer, directory, examine, isUse
       if (before.version !== version)
         throw new ServiceError('account_changed', { details: String(before.version) });
       const next = checked(id, { ...fields, ...change });
-      if (change['oauth2'] === undefined) requireSameServers(secrets, next.secrets);
+      // Until there is a consent, nothing can be taken elsewhere: a link is for the servers of its moment.
+      const hasTokens =
+        secrets.oauth2 !== null &&
+        (secrets.oauth2.refresh_token !== null || before.open.oauth2?.grant !== null);
+      if (hasTokens && change['oauth2'] === undefined) requireSameServers(secrets, next.secrets);
       if (isDeepStrictEqual(next, { open: before.open, secrets })) return;
       const account = await toSealed(id, next);
       const isOther = !isSameMailbox(secrets.imap_url, next.secrets.imap_url);
