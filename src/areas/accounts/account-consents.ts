@@ -1,5 +1,6 @@
 /** Asks the owner of a mailbox for the consent that replaces a password, and takes it when the provider sends the owner back. */
 import { isDeepStrictEqual } from 'node:util';
+import type { ErrorCode } from '../../core/error-registry.ts';
 import { invalidRequest, ServiceError } from '../../core/errors.ts';
 import type { Logger } from '../../platform/base/basics.ts';
 import type { SecurityLog } from '../../platform/base/security-log.ts';
@@ -58,7 +59,8 @@ export function createAccountConsents(ports: AccountConsentsPorts) {
   function checkReturnUrl(base: string, text: string): string {
     const url = URL.canParse(text) ? new URL(text) : null;
     const isKnown = url !== null && [new URL(base).origin, ...returnOrigins].includes(url.origin);
-    if (!isKnown || url.username !== '' || url.password !== '')
+    // Nor with a user, nor `blob:`, which has the origin of what comes after it.
+    if (!isKnown || !url.href.startsWith(`${url.origin}/`))
       throw invalidRequest('foreign_origin', { field: 'return_url' });
     return url.href;
   }
@@ -107,10 +109,14 @@ export function createAccountConsents(ports: AccountConsentsPorts) {
         // The text was authenticated, so `ask` wrote it.
         outcome = await finish(accountId, JSON.parse(text) as Asked, answer);
       } catch (error) {
-        if (error instanceof ServiceError && !error.temporary) outcome = 'changed';
-        else if (error instanceof ConsentError) {
+        if (error instanceof ConsentError) {
           outcome = error.kind;
           logger.warn({ accountId, err: error }, 'the owner of a mailbox did not consent');
+        } else if (error instanceof ServiceError && OTHER_ACCOUNT.has(error.code)) {
+          outcome = 'changed';
+        } else if (error instanceof ServiceError && !error.temporary) {
+          outcome = 'failed';
+          logger.error({ accountId, err: error, details: error.details }, 'a consent could not be stored');
         } else throw error;
       }
       security.note(outcome === 'given' ? 'account.consent_given' : 'account.consent_refused', {
@@ -121,6 +127,13 @@ export function createAccountConsents(ports: AccountConsentsPorts) {
     },
   };
 }
+
+/** The account was deleted, came into the configuration, or was changed too often at the same moment. */
+const OTHER_ACCOUNT: ReadonlySet<ErrorCode> = new Set([
+  'account_not_found',
+  'account_declared',
+  'account_changed',
+]);
 
 /** What was sealed for a consent never opens as the secrets of an account. */
 const sealName = (accountId: string): string => `consent:${accountId}`;

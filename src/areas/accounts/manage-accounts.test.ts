@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { createManagedAccounts, type ManageAccountsPorts } from './manage-accounts.ts';
 import type { NewAccount, StoredAccount } from './account-ports.ts';
+import { ServiceError } from '../../core/errors.ts';
 import { splitFields } from './account-fields.ts';
 
 const KEY_ID = Buffer.alloc(16, 1);
@@ -23,7 +24,11 @@ const STORED: StoredAccount = {
 };
 
 /** @param onRead a change by another caller right after this one has read the account */
-function managed(onRead: () => Partial<StoredAccount> = () => ({}), stored = STORED) {
+function managed(
+  onRead: () => Partial<StoredAccount> = () => ({}),
+  stored = STORED,
+  consentClientOf: () => null = () => null,
+) {
   const changes: NewAccount[] = [];
   let row = stored;
   const ports = {
@@ -45,7 +50,12 @@ function managed(onRead: () => Partial<StoredAccount> = () => ({}), stored = STO
       open: (_id: string, sealed: Buffer) => sealed.toString(),
       seal: async (_id: string, text: string) => ({ sealed: Buffer.from(text), keyId: KEY_ID }),
     },
-    directory: { isDeclared: () => false, check: () => undefined, refresh: async () => undefined },
+    directory: {
+      consentClientOf,
+      isDeclared: () => false,
+      check: () => undefined,
+      refresh: async () => undefined,
+    },
   } as unknown as ManageAccountsPorts;
   return { accounts: createManagedAccounts(ports), changes };
 }
@@ -90,5 +100,18 @@ it('lets servers be corrected while the owner has not consented yet, but not tho
   const granted = managed(undefined, withOAuth2({ ...OAUTH2, ...grant, refresh_token: null }));
   await expect(granted.accounts.change('sales', 1, elsewhere)).rejects.toMatchObject({
     code: 'invalid_account',
+  });
+});
+
+it('says why nobody can be asked for a consent when the account can not be read', async () => {
+  const { accounts } = managed(undefined, STORED, () => {
+    throw new ServiceError('invalid_account', {
+      values: { field: 'oauth2' },
+      details: 'client_id is missing',
+    });
+  });
+  expect(await accounts.consentClient('sales')).toEqual({
+    client: null,
+    reason: 'oauth2 of the account: client_id is missing',
   });
 });

@@ -110,7 +110,7 @@ export function createManagedAccounts({ store, sealer, directory, examine, isUse
       } catch (error) {
         // Such as an account whose application is in the environment of other processes only.
         if (!(error instanceof ServiceError) || error.code !== 'invalid_account') throw error;
-        return { client: null, reason: `${String(error.field)} of the account ${String(error.details)}` };
+        return { client: null, reason: `${String(error.field)} of the account: ${String(error.details)}` };
       }
     },
 
