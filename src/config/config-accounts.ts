@@ -7,7 +7,13 @@ import { ConfigError } from './config-error.ts';
 import { readDay, readFrom, readSecrets, readUrl } from './config-values.ts';
 import { readDkim, readDkimField, readKeyList, type DkimConfig } from './config-dkim.ts';
 import { readSentCopies, type SentCopiesConfig } from './config-sent-copies.ts';
-import { readOAuth2, type OAuth2Client, type OAuth2Clients, type OAuth2Config } from './config-oauth.ts';
+import {
+  readOAuth2,
+  TENANT,
+  type OAuth2Client,
+  type OAuth2Clients,
+  type OAuth2Config,
+} from './config-oauth.ts';
 import type { Address } from '../core/address/address.ts';
 import {
   fileVariableOf,
@@ -236,6 +242,8 @@ export function readOAuth2Clients(env: Environment): OAuth2Clients {
       throw new ConfigError(`${provider}_TENANT`, `has no effect without ${provider}_CLIENT_ID`);
     return null;
   };
+  if (microsoftTenant !== null && !TENANT.test(microsoftTenant))
+    throw new ConfigError('MICROSOFT_TENANT', 'is not the name or the identifier of a tenant');
   return {
     google: toClient('GOOGLE', googleId, googleSecret, null),
     microsoft: toClient('MICROSOFT', microsoftId, microsoftSecret, microsoftTenant),

@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { loadConfig } from './config.ts';
 import { readOAuth2, type OAuth2Clients, type TokenUses } from './config-oauth.ts';
 
 const NO_CLIENTS: OAuth2Clients = { google: null, microsoft: null };
@@ -126,7 +127,7 @@ describe('oauth2 of an account', () => {
       clientSecret: null,
     });
     const refused: readonly (readonly [object, RegExp])[] = [
-      [{ provider: 'google' }, /client_id is missing/],
+      [{ provider: 'google' }, /client_id is missing, and GOOGLE_CLIENT_ID is not set/],
       [{ issuer: 'https://login.example.com' }, /client_id is missing/],
       [{ provider: 'microsoft', client_secret: 'x' }, /no effect without client_id/],
       [
@@ -151,5 +152,27 @@ describe('oauth2 of an account', () => {
       ownGrant: { kind: 'jwt_bearer', subject: 'ada@example.test' },
       scope: 'https://mail.google.com/',
     });
+  });
+});
+
+describe('the clients of the environment', () => {
+  const load = (env: Record<string, string>) =>
+    loadConfig({ MAIL_FROM: 'info@example.test', ...env }, '/').oauth2Clients;
+
+  it('may have a secret and a tenant', () => {
+    expect(load({})).toEqual({ google: null, microsoft: null });
+    const env = { MICROSOFT_CLIENT_ID: 'm', MICROSOFT_TENANT: 'contoso.example' };
+    expect(load({ ...env, GOOGLE_CLIENT_ID: 'g', GOOGLE_CLIENT_SECRET: 's' })).toEqual({
+      google: { clientId: 'g', clientSecret: 's', tenant: null },
+      microsoft: { clientId: 'm', clientSecret: null, tenant: 'contoso.example' },
+    });
+  });
+
+  it.each([
+    [{ GOOGLE_CLIENT_SECRET: 's' }, /GOOGLE_CLIENT_SECRET: has no effect without GOOGLE_CLIENT_ID/],
+    [{ MICROSOFT_TENANT: 'organizations' }, /MICROSOFT_TENANT: has no effect without MICROSOFT_CLIENT_ID/],
+    [{ MICROSOFT_CLIENT_ID: 'm', MICROSOFT_TENANT: 'a/b' }, /MICROSOFT_TENANT: is not the name/],
+  ])('refuse at the start: %j', (env, message) => {
+    expect(() => load(env)).toThrow(message);
   });
 });

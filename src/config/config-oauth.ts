@@ -91,6 +91,10 @@ export function readOAuth2(
   const shared = isShared ? (clients?.[provider] ?? null) : null;
   if (shared !== null && text('client_secret') !== null)
     throw new ConfigError(where, 'client_secret has no effect without client_id');
+  if (isShared && clients !== null && shared === null) {
+    const variable = `${provider.toUpperCase()}_CLIENT_ID`;
+    throw new ConfigError(where, `client_id is missing, and ${variable} is not set`);
+  }
   const server = readServer(where, {
     provider,
     issuer: text('issuer'),
@@ -167,6 +171,9 @@ function defaultScope(provider: string | null, ownGrant: OwnGrant | null, uses: 
   return ownGrant === null ? microsoftScope(uses) : 'https://outlook.office365.com/.default';
 }
 
+/** A domain, an identifier, or one of Microsoft's own names such as `organizations`: a part of the path. */
+export const TENANT = /^[A-Za-z0-9][A-Za-z0-9.-]*$/;
+
 interface ServerTexts {
   readonly provider: string | null;
   readonly issuer: string | null;
@@ -194,7 +201,7 @@ function readServer(
     return { consent: { kind: 'google' }, tokenUrl: 'https://oauth2.googleapis.com/token' };
   }
   if (provider !== 'microsoft') throw new ConfigError(where, 'provider must be google or microsoft');
-  if (tenant !== null && !/^[A-Za-z0-9][A-Za-z0-9.-]*$/.test(tenant)) {
+  if (tenant !== null && !TENANT.test(tenant)) {
     throw new ConfigError(where, 'tenant is not the name or the identifier of one');
   }
   const name = tenant ?? 'common';
