@@ -30,10 +30,10 @@ export const operateDe: OperateMessages = {
     healthy: 'In Ordnung',
     failing: 'Gestört',
     noAccess: 'Kein Zugriff',
-    consentNeeded: 'Wem das Postfach gehört, muss den Zugriff erteilen.',
+    consentNeeded: 'Die Person, der das Postfach gehört, muss den Zugriff erteilen.',
     askConsent: 'Zugriff erteilen',
     consentHint:
-      'Melden Sie sich beim Anbieter mit der Adresse des Postfachs an oder schicken Sie den Link an die Person, der es gehört. Er gilt einen Tag und nur einmal.',
+      'Melden Sie sich beim Anbieter mit der Adresse des Postfachs an oder schicken Sie den Link an die Person, der das Postfach gehört. Der Link gilt einen Tag und nur einmal.',
     openConsent: 'Zum Anbieter',
     copyLink: 'Link kopieren',
     newLink: 'Neuer Link',

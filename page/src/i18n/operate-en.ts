@@ -31,7 +31,7 @@ export const operateEn = {
     consentNeeded: 'The owner of the mailbox has to grant access.',
     askConsent: 'Grant access',
     consentHint:
-      'Sign in to the provider as the owner of the mailbox, or send the link to that person. It is good for one day and one use.',
+      'Sign in to the provider as the owner of the mailbox, or send the link to that person. The link works once, within one day.',
     openConsent: 'Go to the provider',
     copyLink: 'Copy link',
     newLink: 'New link',
