@@ -912,6 +912,12 @@ export const ERRORS = {
     'The file storage cannot be reached at present.',
     'Repeat it after `Retry-After`.',
   ),
+  provider_unavailable: temporary(
+    503,
+    'Der OAuth2-Anbieter ist nicht erreichbar oder antwortet nicht, wie er sollte.',
+    'The OAuth2 provider can not be reached, or does not answer as it should.',
+    'Repeat it after `Retry-After`; `details` has the reason. Check `issuer` of the account when it stays so.',
+  ),
   reading_unavailable: temporary(
     503,
     'E-Mails können derzeit nicht gelesen werden.',

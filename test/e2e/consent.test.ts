@@ -225,6 +225,25 @@ active_value = true
     expect(await codeOf(post('/api/accounts/plain/consent'))).toBe('consent_unavailable');
   });
 
+  it('is asked for later when the provider can not be reached, and takes settings as they are shown', async () => {
+    const made = await post('/api/accounts', {
+      id: 'away',
+      from: 'away@example.test',
+      imap_url: `imap://away@127.0.0.1:${dovecot.imapPort}?starttls=off`,
+      oauth2: {
+        issuer: 'http://127.0.0.1:9',
+        client_id: 'c',
+        client_secret: null,
+        refresh_token: null,
+        grant: null,
+      },
+    });
+    expect(made.status, await made.clone().text()).toBe(201);
+    const answer = await post('/api/accounts/away/consent');
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, expect.any(String)]);
+    expect(await answer.json()).toMatchObject({ code: 'provider_unavailable' });
+  });
+
   it('leaves no token in the database or the log', async () => {
     const rows = await query(
       database.connectionString,

@@ -9,6 +9,7 @@ export const operateDe: OperateMessages = {
   all: 'Alle',
   done: 'Erledigt.',
   failed: (reason) => `Das hat nicht geklappt: ${reason}`,
+  notCopied: 'Der Browser erlaubt das Kopieren hier nicht.',
   sections: {
     accounts: 'Konten',
     sends: 'Ausgang',

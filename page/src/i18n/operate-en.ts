@@ -7,6 +7,7 @@ export const operateEn = {
   all: 'All',
   done: 'Done.',
   failed: (reason: string) => `That did not work: ${reason}`,
+  notCopied: 'The browser does not allow copying here.',
   sections: {
     accounts: 'Accounts',
     sends: 'Outgoing mail',

@@ -78,7 +78,7 @@ export function createAccountConsents(ports: AccountConsentsPorts) {
 
   return {
     /**
-     * A link for the owner of the mailbox. Throws `account_not_found`, `account_declared`, `consent_unavailable`, `invalid_request`,
+     * A link for the owner of the mailbox. Throws `account_not_found`, `account_declared`, `consent_unavailable`, `provider_unavailable`, `invalid_request`,
      * `secrets_key_missing`.
      */
     async ask(accountId: string, returnUrl: string | null) {
@@ -87,7 +87,10 @@ export function createAccountConsents(ports: AccountConsentsPorts) {
       if (client === null) throw unavailable(reason);
       const target = returnUrl === null ? null : checkReturnUrl(publicUrl, returnUrl);
       const { url, ...link } = await port.begin(client, publicUrl + CONSENT_PATH).catch((error: unknown) => {
-        throw error instanceof ConsentError ? unavailable(error.message) : error;
+        if (!(error instanceof ConsentError)) throw error;
+        throw error.isTemporary
+          ? new ServiceError('provider_unavailable', { details: error.message, cause: error })
+          : unavailable(error.message);
       });
       const asked: Asked = { link, client: withoutSecret(client) };
       const { sealed } = await sealer.seal(sealName(accountId), JSON.stringify(asked));

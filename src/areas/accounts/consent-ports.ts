@@ -44,11 +44,14 @@ export type ConsentFailure = 'denied' | 'other_address' | 'failed';
 export class ConsentError extends Error {
   override readonly name = 'ConsentError';
   readonly kind: ConsentFailure;
+  /** It may work later. */
+  readonly isTemporary: boolean;
 
   /** `message`: English, for the operator; never holds a secret. */
-  constructor(kind: ConsentFailure, message: string, cause?: unknown) {
+  constructor(kind: ConsentFailure, message: string, cause?: unknown, isTemporary = false) {
     super(message, cause === undefined ? undefined : { cause });
     this.kind = kind;
+    this.isTemporary = isTemporary;
   }
 }
 

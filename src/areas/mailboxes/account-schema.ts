@@ -45,7 +45,7 @@ const Url = {
 } as const;
 const Secret = {
   title: 'AccountSecret',
-  type: 'string',
+  type: ['string', 'null'],
   minLength: 1,
   maxLength: MAX_SECRET_CHARS,
 } as const;

@@ -136,7 +136,7 @@ async function serverOf(provider: ConsentProvider): Promise<oauth.AuthorizationS
     return await oauth.processDiscoveryResponse(issuer, response);
   } catch (error) {
     const text = `the OpenID configuration of ${issuer.host} can not be used: ${reasonOf(error, [])}`;
-    throw new ConsentError('failed', text, error);
+    throw new ConsentError('failed', text, error, true);
   }
 }
 

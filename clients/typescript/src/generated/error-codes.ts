@@ -94,6 +94,7 @@ export type RegisteredCode =
   | 'own_address'
   | 'payload_too_large'
   | 'precondition_failed'
+  | 'provider_unavailable'
   | 'public_domain'
   | 'quarantined_not_found'
   | 'range_not_satisfiable'

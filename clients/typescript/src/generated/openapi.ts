@@ -3866,8 +3866,8 @@ export interface components {
         };
         /** @description With user and password; see [configuration](/api/docs/configuration). */
         ServerUrl: string | null;
-        OAuth2ClientId: string;
-        AccountSecret: string;
+        OAuth2ClientId: string | null;
+        AccountSecret: string | null;
         AccountOAuth2Request: {
             provider?: components["schemas"]["AccountText"];
             tenant?: components["schemas"]["AccountText"];

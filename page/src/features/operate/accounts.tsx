@@ -5,6 +5,7 @@ import { useMay } from '../../app/session.tsx';
 import { AtSign } from '../../ui/icons.tsx';
 import { client } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
+import { copyText } from '../../ui/copy-text.ts';
 import { notify } from '../../ui/toast.tsx';
 import { useOperateWords } from './operate-words.ts';
 import { Paged } from './paged.tsx';
@@ -79,7 +80,8 @@ function AccountStatus({ account }: { readonly account: Account }) {
 
 /** The link goes to the owner of the mailbox, who may be another person than the operator. */
 function Consent({ id }: { readonly id: string }) {
-  const { accounts: words } = useOperateWords().operate;
+  const { operate } = useOperateWords();
+  const words = operate.accounts;
   const mayAsk = useMay('admin');
   const [link, setLink] = useState<string | null>(null);
   const ask = useAct({
@@ -90,11 +92,8 @@ function Consent({ id }: { readonly id: string }) {
       return null;
     },
   });
-  const copy = (text: string): void => {
-    navigator.clipboard.writeText(text).then(
-      () => notify(words.copied),
-      () => undefined,
-    );
+  const copy = async (text: string): Promise<void> => {
+    notify((await copyText(text)) ? words.copied : operate.notCopied);
   };
   return (
     <>
@@ -109,7 +108,7 @@ function Consent({ id }: { readonly id: string }) {
               <a className="button button-primary" href={link} target="_blank" rel="noopener noreferrer">
                 {words.openConsent}
               </a>
-              <Button look="outline" onPress={() => copy(link)}>
+              <Button look="outline" onPress={() => void copy(link)}>
                 {words.copyLink}
               </Button>
             </>

@@ -18,6 +18,7 @@ import { accountsQuery } from '../../api/queries.ts';
 import { hasRight, useSession } from '../../app/session.tsx';
 import { useWords } from '../../i18n/index.tsx';
 import { Button } from '../../ui/button.tsx';
+import { copyText } from '../../ui/copy-text.ts';
 import { notify } from '../../ui/toast.tsx';
 import { useOperateWords } from './operate-words.ts';
 import { useAct } from './use-act.ts';
@@ -172,12 +173,10 @@ function Choice({ isSelected, isDisabled = false, onChange, children }: ChoicePr
 
 function Made({ secret, onClose }: { readonly secret: string; readonly onClose: () => void }) {
   const { text } = useWords();
-  const { keys: words } = useOperateWords().operate;
-  const copy = (): void => {
-    navigator.clipboard.writeText(secret).then(
-      () => notify(words.copied),
-      () => undefined,
-    );
+  const { operate } = useOperateWords();
+  const words = operate.keys;
+  const copy = async (): Promise<void> => {
+    notify((await copyText(secret)) ? words.copied : operate.notCopied);
   };
   return (
     <>
@@ -187,7 +186,7 @@ function Made({ secret, onClose }: { readonly secret: string; readonly onClose: 
       <p>{words.createdHint}</p>
       <p className="key-secret">{secret}</p>
       <div className="operate-dialog-actions">
-        <Button look="outline" onPress={copy}>
+        <Button look="outline" onPress={() => void copy()}>
           {words.copy}
         </Button>
         <Button look="primary" onPress={onClose}>
