@@ -157,9 +157,15 @@ const READ = statement('read-key', `select ${COLUMNS} from api_keys k where k.id
 
 const CHANGE = statement(
   'change-key',
-  `update api_keys k set version = k.version + 1, name = coalesce($name::text, k.name),
-    rate_limit = case when $isRateKept::boolean then k.rate_limit else $rateLimit::int end
-  where k.id = $id and k.revoked_at is null
+  `update api_keys k set name = c.name, rate_limit = c.rate_limit,
+    -- What changes nothing is no change.
+    version = k.version + ((k.name, k.rate_limit) is distinct from (c.name, c.rate_limit))::int
+  from (
+    select id, coalesce($name::text, name) as name,
+      case when $isRateKept::boolean then rate_limit else $rateLimit::int end as rate_limit
+    from api_keys where id = $id and revoked_at is null
+  ) c
+  where k.id = c.id
   returning ${COLUMNS}`,
 );
 

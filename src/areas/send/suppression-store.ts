@@ -89,7 +89,8 @@ export function createSuppressionStore(pool: Pool): SuppressionStore {
         await nameAuthor(client, keyId);
         const version = await nextVersion(client);
         await requireVersion(client, address, wanted);
-        const [row] = await run(client, SUPPRESS, { address, note, version });
+        const [changed] = await run(client, SUPPRESS, { address, note, version });
+        const [row] = changed === undefined ? await run(client, FIND, { addresses: [address] }) : [changed];
         if (row === undefined) throw new Error('an address was not suppressed');
         return toSuppression(row);
       }),
@@ -155,6 +156,8 @@ const SUPPRESS = statement(
     email_id = case when s.lifted_at is null then s.email_id end,
     report_id = case when s.lifted_at is null then s.report_id end,
     lifted_at = null
+  -- What changes nothing is no change.
+  where s.lifted_at is not null or s.reason <> 'manual' or s.note is distinct from excluded.note
   returning ${COLUMNS}`,
 );
 

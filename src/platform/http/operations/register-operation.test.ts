@@ -76,7 +76,7 @@ it.each([
   ['GET', '/api/webhooks?dry_run=true', {}, 400, 'unknown_parameter'],
   ['POST', `/api/webhooks/${ID}/pause`, { body: { now: true } }, 400, 'unknown_field'],
   ['PATCH', `/api/templates/${ID}`, { body: { name: 'x' } }, 428, 'version_required'],
-  ['DELETE', `/api/webhooks/${ID}`, { headers: { 'if-match': '"1"' } }, 400, 'unknown_header'],
+  ['DELETE', `/api/unsubscribes/${ID}`, { headers: { 'if-match': '"1"' } }, 400, 'unknown_header'],
   ['POST', `/api/webhooks/${ID}/replay`, { body: { since: '2026-02-30T00:00:00Z' } }, 400, 'invalid_request'],
 ] as const)('%s %s with %j is refused before it runs', async (method, url, request, status, code) => {
   const { ask, inputs } = await start();
