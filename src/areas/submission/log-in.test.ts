@@ -11,15 +11,15 @@ import { createLogIns, type LogInPorts } from './log-in.ts';
 
 const KEY = `ewk_${'k'.repeat(12)}_${'s'.repeat(43)}`;
 
-const shown = (rights: readonly Right[], isValid = true): ShownKey => ({
+const shown = (rights: readonly Right[], rateLimit = 2): ShownKey => ({
   caller: {
     author: { kind: 'key', id: 'k'.repeat(12), name: 'erp' },
     rights,
     accounts: ['shop'],
     expiresAt: null,
-    rateLimit: 2,
+    rateLimit,
   } satisfies Caller,
-  isValid: () => isValid,
+  isValid: () => true,
 });
 
 function start(keys: Partial<LogInPorts['keys']> = {}) {
@@ -29,7 +29,7 @@ function start(keys: Partial<LogInPorts['keys']> = {}) {
   };
   const logIns = createLogIns({
     secrets: ['the secret of the service'],
-    keys: { find: () => null, whyRefused: () => null, refresh: () => Promise.resolve(), ...keys },
+    keys: { findByHash: () => null, whyRefused: () => null, ...keys },
     failures: new LoginFailures({ note: () => undefined }, () => 0),
     shares: new CallerShares({ ratePerMinute: 1000, atOnce: 1 }, () => 0),
     access,
@@ -46,40 +46,53 @@ function start(keys: Partial<LogInPorts['keys']> = {}) {
   return { ...logIns, access, refusal };
 }
 
+const isKey = (id: string) => id === 'k'.repeat(12);
+
 it('takes a key with the right to send, and a secret', async () => {
   const key = shown(['send']);
-  const { logIn } = start({ find: (token) => (token === KEY ? key : null) });
-  expect(await logIn(KEY, '192.0.2.1')).toBe(key);
-  expect((await logIn('the secret of the service', '192.0.2.1')).caller.rights).toEqual(['admin']);
+  const { logIn, callerOf } = start({ findByHash: (id) => (isKey(id) ? key : null) });
+  expect(await callerOf(await logIn(KEY, '192.0.2.1'))).toBe(key.caller);
+  const secret = await logIn('the secret of the service', '192.0.2.1');
+  expect((await callerOf(secret)).rights).toEqual(['admin']);
 });
 
 it('refuses a key that may not send, and says so in the audit log', async () => {
-  const { logIn, refusal, access } = start({ find: () => shown(['read', 'draft', 'operate']) });
+  const { logIn, refusal, access } = start({ findByHash: () => shown(['read', 'draft', 'operate']) });
   expect(await refusal(logIn(KEY, '192.0.2.1'))).toBe('535 5.7.8');
   expect(access.noteRight).toHaveBeenCalledWith(expect.objectContaining({ kind: 'key' }), 'send');
 });
 
 it('tells an address that guesses to wait; a valid key works all the same', async () => {
-  const key = shown(['send']);
-  const { logIn, refusal, access } = start({ find: (token) => (token === KEY ? key : null) });
+  const { logIn, refusal, access } = start({ findByHash: (id) => (isKey(id) ? shown(['send']) : null) });
   for (let guess = 0; guess < MAX_FAILURES; guess += 1)
     expect(await refusal(logIn('guess', '192.0.2.1'))).toBe('535 5.7.8');
   expect(await refusal(logIn('guess', '192.0.2.1'))).toBe('421 4.7.0');
   expect(await refusal(logIn('guess', '192.0.2.2'))).toBe('535 5.7.8');
-  expect(await logIn(KEY, '192.0.2.1')).toBe(key);
+  expect(await refusal(logIn(KEY, '192.0.2.1'))).toBe(null);
   expect(access.noteLogin).toHaveBeenCalledWith('192.0.2.1', null, 'invalid_credentials');
 });
 
 it('puts a client off while keys can not be checked', async () => {
   const away = () => Promise.reject(new ServiceError('database_unavailable'));
-  const { logIn, refusal } = start({ find: away });
+  const { logIn, refusal } = start({ findByHash: away });
   expect(await refusal(logIn(KEY, '192.0.2.1'))).toBe('454 4.7.0');
 });
 
-it('refuses the next message of a key that ended, and more messages than its share', async () => {
-  const { requireUsable, refusal } = start();
-  expect(await refusal(requireUsable(shown(['send'], false)))).toBe('530 5.7.0');
-  const key = shown(['send']);
-  const replies = await Promise.all([1, 2, 3].map(() => refusal(requireUsable(key))));
+it('takes as many messages as the share of the key allows', async () => {
+  const { logIn, countMessage, refusal } = start({ findByHash: () => shown(['send']) });
+  const opened = await logIn(KEY, '192.0.2.1');
+  const replies = await Promise.all([1, 2, 3].map(() => refusal(countMessage(opened))));
   expect(replies).toEqual([null, null, '450 4.7.0']);
+});
+
+it('follows the key of an open connection: its limit, its end', async () => {
+  let now: ShownKey | null = shown(['send'], 1);
+  const { logIn, countMessage, callerOf, refusal } = start({ findByHash: () => now });
+  const opened = await logIn(KEY, '192.0.2.1');
+  now = shown(['send'], 3);
+  const replies = await Promise.all([1, 2, 3, 4].map(() => refusal(countMessage(opened))));
+  expect(replies).toEqual([null, null, null, '450 4.7.0']);
+  now = null;
+  expect(await refusal(countMessage(opened))).toBe('530 5.7.0');
+  expect(await refusal(callerOf(opened))).toBe('530 5.7.0');
 });

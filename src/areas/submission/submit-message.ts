@@ -29,7 +29,8 @@ export type SubmissionPorts = SendMessagePorts &
   ReceiveAttachmentsPorts & { readonly spool: Spool };
 
 export interface Submission {
-  readonly caller: Caller;
+  /** Asked once the message is whole, which may take half an hour: its key may end meanwhile. */
+  readonly caller: () => Promise<Caller>;
   /** As `recipient` returned them. */
   readonly recipients: readonly Address[];
   /** The client asked for SMTPUTF8. */
@@ -78,11 +79,12 @@ export function createSubmissions(ports: SubmissionPorts): SubmissionUseCases {
       return recipient;
     },
 
-    async submit({ caller, recipients, isUtf8Allowed, source, isWhole }) {
+    async submit({ caller: askCaller, recipients, isUtf8Allowed, source, isWhole }) {
       const folder = ports.spool.create();
       try {
         const received = await readRaw(source[Symbol.asyncIterator](), DELIVERY_IN_MEMORY_MAX_BYTES, folder);
         if (!isWhole()) return null;
+        const caller = await askCaller();
         const header = await readHeader(ports, received, isUtf8Allowed);
         const { from, sender } = readSenders(header);
         const account = requireAccount(caller, 'From', from);

@@ -10,8 +10,7 @@ import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
 import type { Address } from '../../core/address/address.ts';
 import { addressGroup } from '../../core/edge/address-group.ts';
 import type { CertificateSource } from '../../platform/base/tls.ts';
-import type { ShownKey } from '../../platform/access/key-ring.ts';
-import type { LogIns } from '../../areas/submission/log-in.ts';
+import type { LogIn, LogIns } from '../../areas/submission/log-in.ts';
 import type { SubmissionUseCases } from '../../areas/submission/submit-message.ts';
 import { toRefusal } from '../../areas/submission/to-refusal.ts';
 import { LineFaultFinder } from './line-fault.ts';
@@ -59,7 +58,7 @@ export function startSubmission(options: SubmissionOptions): Promise<Listener> {
     const { envelope } = session;
     const lines = new LineFaultFinder(MAX_LINE_OCTETS);
     const submitted = await submissions.submit({
-      caller: shownBy(session).caller,
+      caller: () => logIns.callerOf(logInOf(session)),
       recipients: [...(recipients.get(envelope)?.values() ?? [])],
       isUtf8Allowed: envelope.mailFrom !== false && 'SMTPUTF8' in (envelope.mailFrom.args || {}),
       source: withinLimit(stream, lines),
@@ -87,9 +86,8 @@ export function startSubmission(options: SubmissionOptions): Promise<Listener> {
       else if (isForeign(lastCommand(session.id), args)) callback(NOT_ASCII);
       else
         answer(async () => {
-          const shown = shownBy(session);
-          await logIns.requireUsable(shown);
-          submissions.requireSender(shown.caller, inAscii(address));
+          const caller = await logIns.countMessage(logInOf(session));
+          submissions.requireSender(caller, inAscii(address));
         }, callback);
     },
     onRcptTo({ address, args }, { id, envelope }, callback) {
@@ -119,10 +117,10 @@ export function startSubmission(options: SubmissionOptions): Promise<Listener> {
   }));
 }
 
-/** The key of a client that has logged in: the library lets no other send. */
-function shownBy({ user }: SMTPServerSession): ShownKey {
+/** Of a client that has logged in: the library lets no other send. */
+function logInOf({ user }: SMTPServerSession): LogIn {
   if (!user) throw new Error('a client sends before it has logged in');
-  return user as ShownKey;
+  return user as LogIn;
 }
 
 /**
