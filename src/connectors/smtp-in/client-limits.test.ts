@@ -70,6 +70,14 @@ describe('a client is cut off, once,', () => {
     expect(cut).toEqual(['a: errors']);
   });
 
+  it('not after errors behind a log-in', () => {
+    limits.noteLogIn('a');
+    for (let error = 0; error < 2 * MAX_ERRORS; error++) limits.noteError('a');
+    expect(cut).toEqual([]);
+    for (let command = 0; command <= MAX_COMMANDS; command++) limits.noteCommand('a');
+    expect(cut).toEqual(['a: commands']);
+  });
+
   it('after many commands without a message', () => {
     for (let command = 0; command < MAX_COMMANDS; command++) limits.noteCommand('a');
     expect(cut).toEqual([]);

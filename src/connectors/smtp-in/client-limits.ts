@@ -24,6 +24,7 @@ interface Client {
   readonly group: string;
   errors: number;
   commands: number;
+  isLoggedIn: boolean;
   /** Start of the connection, or end of its last message. */
   freshAt: number;
   /** null: no message is being received. */
@@ -50,7 +51,15 @@ export class ClientLimits {
     if (count >= maxClientsPerAddress) return 'address';
     if (this.#clients.size >= maxClients && !this.#makeRoom()) return 'full';
     this.#byGroup.set(group, count + 1);
-    this.#clients.set(id, { group, errors: 0, commands: 0, freshAt: now(), messageSince: null, cut: false });
+    this.#clients.set(id, {
+      group,
+      errors: 0,
+      commands: 0,
+      isLoggedIn: false,
+      freshAt: now(),
+      messageSince: null,
+      cut: false,
+    });
     return null;
   }
 
@@ -68,10 +77,20 @@ export class ClientLimits {
     if (client !== undefined && ++client.commands > MAX_COMMANDS) this.#cutOff(id, client, 'commands');
   }
 
+  /**
+   * Errors no longer count, only commands: a program of ours does not try out addresses, and a message to many suppressed recipients has to
+   * reach the others.
+   */
+  noteLogIn(id: string): void {
+    const client = this.#clients.get(id);
+    if (client !== undefined) client.isLoggedIn = true;
+  }
+
   /** Call it for a reply with a permanent code; a temporary refusal is not the client's fault. */
   noteError(id: string): void {
     const client = this.#clients.get(id);
-    if (client !== undefined && ++client.errors >= MAX_ERRORS) this.#cutOff(id, client, 'errors');
+    if (client !== undefined && !client.isLoggedIn && ++client.errors >= MAX_ERRORS)
+      this.#cutOff(id, client, 'errors');
   }
 
   noteMessageBegin(id: string): void {

@@ -74,9 +74,12 @@ export function startSubmission(options: SubmissionOptions): Promise<Listener> {
     authRequiredMessage: 'log in first, below TLS',
     hideENHANCEDSTATUSCODES: false,
     disabledCommands: ['WIZ', 'SHELL', 'KILL', 'XCLIENT', 'XFORWARD'],
-    onAuth({ password }, { remoteAddress }, callback) {
+    onAuth({ password }, { id, remoteAddress }, callback) {
       logIns.logIn(password ?? '', addressGroup(remoteAddress)).then(
-        (user) => callback(null, { user }),
+        (user) => {
+          clients.noteLogIn(id);
+          callback(null, { user });
+        },
         (error: unknown) => callback(toError(error)),
       );
     },
