@@ -236,6 +236,17 @@ describe('a message', () => {
     expect(file).toEqual([{ size_bytes: bytes }]);
   });
 
+  it('with a header beyond ASCII is handed over with SMTPUTF8', async () => {
+    const messageId = newId();
+    const reply = await submit({
+      headers: ['From: shop@company.test', `Message-ID: ${messageId}`, 'Subject: Gr\u00fc\u00dfe'],
+      mailFrom: '<shop@company.test> SMTPUTF8',
+    });
+    expect(reply).toMatch(/^250 /);
+    const [message] = await delivered(messageId);
+    expect(message?.mailArguments).toMatchObject({ SMTPUTF8: true });
+  });
+
   it('gets a Message-ID and a Date when it has none', async () => {
     const marker = `X-Marker: ${randomUUID()}`;
     expect(await submit({ headers: ['From: shop@company.test', marker] })).toMatch(/^250 /);
@@ -497,6 +508,29 @@ describe('a log-in', () => {
     client.end();
   });
 
+  it('ends with its key in the middle of a message, too', async () => {
+    const short = await shop.makeKey();
+    const messageId = newId();
+    const [client, other] = [await logIn(short.secret), await logIn(short.secret)];
+    await client.ask('MAIL FROM:<shop@company.test>\r\n');
+    await client.ask('RCPT TO:<ada@customer.test>\r\n');
+    expect(await client.ask('DATA\r\n')).toMatch(/^354 /);
+    await shop.service.request(`/api/keys/${short.id}`, { method: 'DELETE' });
+    await expect
+      .poll(async () => {
+        const reply = await other.ask('MAIL FROM:<shop@company.test>\r\n');
+        await other.ask('RSET\r\n');
+        return reply;
+      })
+      .toMatch(/^530 5\.7\.0 /);
+    other.end();
+    expect(
+      await client.ask(`From: shop@company.test\r\nMessage-ID: ${messageId}\r\n\r\nHi\r\n.\r\n`),
+    ).toMatch(/^530 5\.7\.0 .*no longer valid/);
+    client.end();
+    expect(await recorded(messageId)).toEqual([]);
+  });
+
   it('takes a secret of API_SECRET, for every account', async () => {
     const messageId = newId();
     await shop.send(TEST_SECRET, {
@@ -528,6 +562,8 @@ describe('a sender', () => {
     ['with a detail', 'From: shop+x@company.test', /From shop\+x@company\.test is no address/],
     ['in a name', 'From: "shop@company.test" <ceo@other.test>', /From ceo@other\.test is no address/],
     ['of two', 'From: shop@company.test, ceo@other.test', /one address/],
+    ['in a group', 'From: The CEO: shop@company.test;', /one address/],
+    ['in a list of one', 'From: , shop@company.test', /one address/],
     [
       'in Sender',
       'From: shop@company.test\r\nSender: hr@company.test',
@@ -588,6 +624,22 @@ describe('a recipient', () => {
     const [message] = await delivered(messageId);
     expect(message?.rcptTo).toEqual(to);
   });
+});
+
+it('reaches its recipients behind any number of suppressed ones', async () => {
+  await shop.service.request('/api/suppressions/left@customer.test', { method: 'PUT', json: {} });
+  const client = await logIn();
+  await client.ask('MAIL FROM:<shop@company.test>\r\n');
+  for (let refused = 0; refused < 30; refused += 1)
+    expect(await client.ask('RCPT TO:<left@customer.test>\r\n')).toMatch(/^550 5\.7\.1 /);
+  expect(await client.ask('RCPT TO:<ada@customer.test>\r\n')).toMatch(/^250 /);
+  await client.ask('DATA\r\n');
+  const messageId = newId();
+  expect(await client.ask(`From: shop@company.test\r\nMessage-ID: ${messageId}\r\n\r\nHi\r\n.\r\n`)).toMatch(
+    /^250 /,
+  );
+  client.end();
+  await delivered(messageId);
 });
 
 describe('a message that is refused', () => {

@@ -68,6 +68,11 @@ export function readSenders(header: WrittenHeader): {
   };
 }
 
+/** Of lists and groups: programs differ in what they show of `a: b@c;` and `, b@c`. */
+const SEPARATORS = /[,;:]/;
+/** Quoted strings, and comments without others in them. */
+const QUOTED = /"(?:[^"\\]|\\.)*"|\((?:[^()\\]|\\.)*\)/g;
+
 function readOne(field: 'From' | 'Sender', text: string): Address {
   let addresses: readonly Address[];
   try {
@@ -77,7 +82,7 @@ function readOne(field: 'From' | 'Sender', text: string): Address {
     throw refuse(550, '5.1.7', error.englishText);
   }
   const [address, ...others] = addresses;
-  if (address === undefined || others.length > 0)
+  if (address === undefined || others.length > 0 || SEPARATORS.test(text.replace(QUOTED, '')))
     throw refuse(550, '5.1.7', `${field} has to have one address`);
   return address;
 }

@@ -8,6 +8,7 @@ const accounts = new Map(
     ['second', 'SHOP@company.test'],
     ['hr', 'hr@company.test'],
     ['ü', 'info@küche.test'],
+    ['k', 'kontakt@company.test'],
   ].map(([id = '', from = '']) => [id, { id, from: parseAddress(from, 'from') }]),
 );
 
@@ -20,6 +21,8 @@ it.each([
   [null, 'shop+x@company.test', null],
   [null, 'postmaster@company.test', null],
   [null, 'info@xn--kche-0ra.test', 'ü'],
+  [null, 'KONTAKT@company.test', 'k'],
+  [null, '\u212aontakt@company.test', null],
 ])('for a key of %j, %s is the address of %s', (seen, address, expected) => {
   const found = senderAccountOf(accounts, { accounts: seen }, parseAddress(address, 'From'));
   expect(found?.id ?? null).toBe(expected);

@@ -4,7 +4,8 @@ import type { Caller } from '../../core/keys/caller.ts';
 import type { Account } from '../../platform/base/basics.ts';
 
 /**
- * The account with this address, among those of the caller; null: there is none. Case does not matter. The address is that of the account
+ * The account with this address, among those of the caller; null: there is none. Case does not matter, of ASCII
+ * letters: others are other mailboxes, such as one with the Kelvin sign for a K. The address is that of the account
  * alone: none with `+detail`, to which answers would come, but in whose name nothing else is sent.
  */
 export function senderAccountOf(
@@ -12,10 +13,13 @@ export function senderAccountOf(
   { accounts: seen }: Pick<Caller, 'accounts'>,
   address: Address,
 ): Account | null {
-  const sought = addrSpec(address).toLowerCase();
+  const sought = inLowerCase(address);
   for (const account of accounts.values()) {
     const isSeen = seen === null || seen.includes(account.id);
-    if (isSeen && addrSpec(account.from).toLowerCase() === sought) return account;
+    if (isSeen && inLowerCase(account.from) === sought) return account;
   }
   return null;
 }
+
+const inLowerCase = (address: Address): string =>
+  addrSpec(address).replace(/[A-Z]/g, (letter) => letter.toLowerCase());
