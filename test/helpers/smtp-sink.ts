@@ -5,6 +5,8 @@ import type { AddressInfo } from 'node:net';
 export interface SinkMessage {
   readonly mailFrom: string;
   readonly rcptTo: readonly string[];
+  /** Parameters of MAIL; those without a value are true. */
+  readonly mailArguments?: object;
   /** As received, dots unstuffed. */
   readonly raw: Buffer;
 }
@@ -48,6 +50,7 @@ export async function startSmtpSink(
         const message: SinkMessage = {
           mailFrom: mailFrom === false ? '' : mailFrom.address,
           rcptTo: session.envelope.rcptTo.map((rcpt) => rcpt.address),
+          mailArguments: (mailFrom !== false && mailFrom.args) || {},
           raw,
         };
         messages.push(message);

@@ -29,25 +29,54 @@ export function sizeOfContent(content: Content): number {
   return content.kind === 'bytes' ? content.bytes.length : content.sizeBytes;
 }
 
+/** What a message needs of a server. */
+export interface MessageNeeds {
+  /** It contains bytes above 127 (RFC 6152). */
+  readonly eightBit: boolean;
+  /** Its header contains them (RFC 6531 §3.4), as only senders write it that compose their messages themselves. */
+  readonly utf8Header: boolean;
+}
+
+const ASCII_ONLY: MessageNeeds = { eightBit: false, utf8Header: false };
+
 /**
  * Inspects a message before a connection is taken for it, so that a missing file costs no transaction. A file that is not known to be ASCII
- * or not is read whole.
+ * or not is read whole, of one that is not the header.
  *
- * @returns true if it contains bytes above 127 (RFC 6152)
  * @throws {ContentChangedError} when the file is missing or of another size; or the error of the file system
  */
-export async function findEightBit(content: Content): Promise<boolean> {
-  if (content.kind === 'bytes') return !isAscii(content.bytes);
+export async function findNeeds(content: Content): Promise<MessageNeeds> {
+  if (content.kind === 'bytes')
+    return isAscii(content.bytes)
+      ? ASCII_ONLY
+      : { eightBit: true, utf8Header: !isAscii(headerOf(content.bytes)) };
   if (content.isAscii !== undefined) {
     const { size } = await ofExisting(stat(content.path));
     if (size !== content.sizeBytes) throw otherSize();
-    return !content.isAscii;
+    if (content.isAscii) return ASCII_ONLY;
   }
-  let eightBit = false;
+  let eightBit = content.isAscii === false;
+  let utf8Header = false;
+  /** null: the header has ended. */
+  let before: Buffer | null = Buffer.alloc(0);
   for await (const chunk of readExactly(content)) {
     eightBit ||= !isAscii(chunk);
+    if (before === null) {
+      if (content.isAscii === false) break;
+      continue;
+    }
+    const joined: Buffer = Buffer.concat([before, chunk]);
+    utf8Header ||= !isAscii(headerOf(joined));
+    before = joined.includes(HEADER_END) ? null : joined.subarray(-(HEADER_END.length - 1));
   }
-  return eightBit;
+  return { eightBit, utf8Header };
+}
+
+const HEADER_END = '\r\n\r\n';
+
+function headerOf(message: Buffer): Buffer {
+  const end = message.indexOf(HEADER_END);
+  return end === -1 ? message : message.subarray(0, end);
 }
 
 /** A message on its way, in either form. */

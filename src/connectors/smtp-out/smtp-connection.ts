@@ -28,6 +28,10 @@ interface PrivateFields {
   readonly _responseQueue: readonly string[];
   /** The beginning of a reply line whose end has not arrived. */
   readonly _remainder: string;
+  /** Of the message under way. */
+  readonly _envelope: EnvelopeBooks | false | undefined;
+  /** Writes a command, without CRLF. */
+  _sendCommand(command: string, shown?: string): unknown;
   /** Creates the stream that a message is written to. */
   _createSendStream(callback: unknown): DotStuffing;
 }
@@ -37,6 +41,8 @@ export interface EnvelopeBooks
   extends SMTPEnvelope, Partial<Pick<SMTPConnectionEnvelope, 'accepted' | 'rejectedErrors'>> {
   /** Set when MAIL was refused. */
   mailError?: LibraryError;
+  /** The header has characters beyond ASCII. nodemailer asks for SMTPUTF8 only when an address has them. */
+  hasUtf8Header?: boolean;
 }
 
 export class Connection {
@@ -55,6 +61,10 @@ export class Connection {
       skipWhatIsPlain(stream);
       return stream;
     };
+    const sendCommand = fields._sendCommand.bind(this.library);
+    fields._sendCommand = (command, shown) =>
+      // RFC 6531 §3.4
+      sendCommand(this.#asksForUtf8(command) ? `${command} SMTPUTF8` : command, shown);
     this.library.on('error', (error: LibraryError) => this.#pending?.(error));
     this.library.on('end', () => {
       this.ended = true;
@@ -131,6 +141,13 @@ export class Connection {
 
   uncork(): void {
     if (this.library._socket) this.library._socket.uncork();
+  }
+
+  #asksForUtf8(command: string): boolean {
+    const { _envelope: books } = this.#fields;
+    return (
+      books !== false && books?.hasUtf8Header === true && /^MAIL FROM:<[^>]*>(?!.* SMTPUTF8\b)/.test(command)
+    );
   }
 
   get #fields(): PrivateFields {

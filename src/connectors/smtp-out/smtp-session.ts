@@ -20,7 +20,13 @@ import {
   parseReply,
 } from '../../core/delivery/reply.ts';
 import type { Reply } from '../../core/delivery/states.ts';
-import { MessageStream, sizeOfContent, WholeMessage, type MovingMessage } from './message-stream.ts';
+import {
+  MessageStream,
+  sizeOfContent,
+  WholeMessage,
+  type MessageNeeds,
+  type MovingMessage,
+} from './message-stream.ts';
 import { NONE_REFUSED, toAccepted, toRefused, toUnknown, type RefusedRecipients } from './send-result.ts';
 import type { Connection, EnvelopeBooks, LibraryError } from './smtp-connection.ts';
 import type { SmtpOptions } from './smtp-url.ts';
@@ -44,7 +50,7 @@ export interface SmtpSession {
   /** Called when the session ends; at most one listener. */
   onEnd(listener: () => void): void;
   /** Only one at a time. Never throws because of the server. */
-  send(envelope: Envelope, content: Content, eightBit: boolean): Promise<SessionOutcome>;
+  send(envelope: Envelope, content: Content, needs: MessageNeeds): Promise<SessionOutcome>;
   /** RSET; false when the session has ended. */
   reset(): Promise<boolean>;
   /** Sends QUIT and closes; resolves when the server has answered or after two seconds. */
@@ -72,7 +78,7 @@ export function createSession(
 ): SmtpSession {
   let messages = 0;
 
-  async function send(envelope: Envelope, content: Content, eightBit: boolean): Promise<SessionOutcome> {
+  async function send(envelope: Envelope, content: Content, needs: MessageNeeds): Promise<SessionOutcome> {
     const obstacle = findObstacle(connection, envelope, content);
     if (obstacle !== null) {
       const result = toRefused(envelope, { reply: null, detail: obstacle }, NONE_REFUSED, 'rejected');
@@ -84,7 +90,9 @@ export function createSession(
       from: envelope.mailFrom ?? '',
       to: [...envelope.rcptTo],
       size: sizeOfContent(content),
-      use8BitMime: eightBit,
+      use8BitMime: needs.eightBit,
+      // Other servers get it as it is: most pass it on, and a refusal would be final.
+      hasUtf8Header: needs.utf8Header && connection.supports('SMTPUTF8'),
       // Sent only to servers that offer DSN (RFC 3461).
       ...(fitsEnvelopeId(envelope.envelopeId) ? { dsn: { id: envelope.envelopeId } } : {}),
     };

@@ -120,6 +120,31 @@ describe('a message', () => {
     expect(old.commands.filter((command) => command.startsWith('MAIL'))).toEqual([]);
   });
 
+  it.each([
+    ['small', 0],
+    ['in a file', 100_000],
+  ])(
+    'with a header beyond ASCII is announced to a server with SMTPUTF8, and goes to others as before: %s',
+    async (_, bodyBytes) => {
+      const bytes = Buffer.from(
+        `X: ${'x'.repeat(90_000)}\r\nSubject: Grüße\r\n\r\n${'x'.repeat(bodyBytes)}\r\n`,
+      );
+      const file = path.join(folder, `utf8-${bodyBytes}`);
+      await writeFile(file, bytes);
+      const content: Content =
+        bodyBytes === 0 ? { kind: 'bytes', bytes } : { kind: 'file', path: file, sizeBytes: bytes.length };
+      const modern = await startScripted({});
+      expect((await connect(`smtp://127.0.0.1:${modern.port}`).send(ENVELOPE, content)).kind).toBe(
+        'accepted',
+      );
+      expect(modern.commands.find((command) => command.startsWith('MAIL'))).toMatch(/>.* SMTPUTF8$/);
+      expect(modern.accepted).toHaveLength(1);
+      const old = await startScripted({ extensions: ['PIPELINING', '8BITMIME'] });
+      expect((await connect(`smtp://127.0.0.1:${old.port}`).send(ENVELOPE, content)).kind).toBe('accepted');
+      expect(old.commands.filter((command) => command.includes('SMTPUTF8'))).toEqual([]);
+    },
+  );
+
   it('larger than the server takes is not sent', async () => {
     const server = await startScripted({ extensions: ['SIZE 20'] });
     const transport = connect(`smtp://127.0.0.1:${server.port}?max_connections=1`);
@@ -207,6 +232,7 @@ describe('nodemailer', () => {
       '_remainder',
       '_socket',
       '_createSendStream',
+      '_sendCommand',
     ]) {
       expect(connection.library).toHaveProperty(name);
     }

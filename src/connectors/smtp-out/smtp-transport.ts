@@ -8,7 +8,7 @@
 import type { Content } from '../../platform/files/file-ports.ts';
 import type { Envelope, Transport, TransportResult } from '../../areas/send/transport-ports.ts';
 import type { Logger } from '../../platform/base/basics.ts';
-import { describeContentError, findEightBit } from './message-stream.ts';
+import { describeContentError, findNeeds, type MessageNeeds } from './message-stream.ts';
 import { toRefused } from './send-result.ts';
 import { createSessionPool } from './session-pool.ts';
 import type { SmtpSession } from './smtp-session.ts';
@@ -41,14 +41,14 @@ export function createSmtpTransport(options: SmtpTransportOptions): SmtpTranspor
   const send: Transport['send'] = async (envelope, raw, beforeFirstByte = always) => {
     const fault = findEnvelopeFault(envelope);
     if (fault !== null) return toRefused(envelope, { reply: null, detail: fault }, undefined, 'rejected');
-    let eightBit: boolean;
+    let needs: MessageNeeds;
     try {
-      eightBit = await findEightBit(raw);
+      needs = await findNeeds(raw);
     } catch (error) {
       return toRefused(envelope, { reply: null, detail: describeContentError(error) }, undefined, 'deferred');
     }
     try {
-      return await sendOnce(envelope, raw, eightBit, beforeFirstByte);
+      return await sendOnce(envelope, raw, needs, beforeFirstByte);
     } catch (error) {
       if (!(error instanceof SessionError)) throw error;
       const { reply, message } = error;
@@ -59,18 +59,18 @@ export function createSmtpTransport(options: SmtpTransportOptions): SmtpTranspor
   async function sendOnce(
     envelope: Envelope,
     raw: Content,
-    eightBit: boolean,
+    needs: MessageNeeds,
     beforeFirstByte: () => Promise<void>,
   ): Promise<TransportResult> {
     let session = await pool.acquire();
     const reused = session.messages > 0;
     await ask(session, beforeFirstByte);
-    let outcome = await session.send(envelope, raw, eightBit);
+    let outcome = await session.send(envelope, raw, needs);
     if (outcome.stale && reused) {
       session = await pool.replace(session);
       // Asked again: connecting took some time.
       await ask(session, beforeFirstByte);
-      outcome = await session.send(envelope, raw, eightBit);
+      outcome = await session.send(envelope, raw, needs);
     }
     pool.release(session, outcome.session);
     return outcome.result;
