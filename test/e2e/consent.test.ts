@@ -165,12 +165,14 @@ active_value = true
     await dovecot.kill();
     await dovecot.start();
     await waitUntil('it has to be given again', async () => (await account('alice')).reconnect);
-    const events = await getJson<{ events: { type: string; data: { kind?: string } }[] }>(
-      service,
-      '/api/events?limit=500',
-    );
-    const failing = events.events.filter(({ type }) => type === 'account.failing');
-    expect(failing.map(({ data }) => data.kind)).toContain('credentials');
+    // Events are numbered a moment after they are written.
+    await waitUntil('the event is in the feed', async () => {
+      const { events } = await getJson<{ events: { type: string; data: { kind?: string } }[] }>(
+        service,
+        '/api/events?limit=500',
+      );
+      return events.some(({ type, data }) => type === 'account.failing' && data.kind === 'credentials');
+    });
     const answer = await comeBack(await provider.consent(await ask('alice'), 'alice'));
     expect(answer.status).toBe(200);
     await waitUntil('it works again', async () => !(await account('alice')).reconnect);
