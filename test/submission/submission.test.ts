@@ -19,6 +19,7 @@ import {
   type SubmissionService,
 } from '../helpers/submission-service.ts';
 import { makeTempFolder } from '../helpers/temp-folder.ts';
+import { waitUntil } from '../helpers/wait-until.ts';
 
 const run = promisify(execFile);
 
@@ -470,7 +471,8 @@ describe('a log-in', () => {
     const reader = await shop.makeKey({ rights: ['read'] });
     const revoked = await shop.makeKey();
     await shop.service.request(`/api/keys/${revoked.id}`, { method: 'DELETE' });
-    const expired = await shop.makeKey({ expires_at: new Date(Date.now() + 1500).toISOString() });
+    const expiresAt = Date.now() + 5000;
+    const expired = await shop.makeKey({ expires_at: new Date(expiresAt).toISOString() });
     const client = await openDialogue(shop.portOf('submissions'), shop.ca);
     await client.ask('EHLO erp.company.test\r\n');
     const ask = (password: string) => client.ask(`AUTH PLAIN ${plainLogin(password)}\r\n`);
@@ -482,7 +484,7 @@ describe('a log-in', () => {
     expect(await ask(reader.secret)).toMatch(/^535 5\.7\.8 .*no right to send/);
     await expect.poll(() => ask(revoked.secret)).toMatch(/^535 5\.7\.8 .*revoked/);
     client.end();
-    await new Promise((resolve) => setTimeout(resolve, 1600));
+    await waitUntil('the key has expired', () => Date.now() > expiresAt + 100);
     const later = await openDialogue(shop.portOf('submissions'), shop.ca);
     await later.ask('EHLO erp.company.test\r\n');
     expect(await later.ask(`AUTH PLAIN ${plainLogin(expired.secret)}\r\n`)).toMatch(/^535 5\.7\.8 .*expired/);
