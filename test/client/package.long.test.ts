@@ -87,6 +87,7 @@ const METHODS = {
   deleteAccount: 'client.accounts.delete',
   pauseAccount: 'client.accounts.pause',
   resumeAccount: 'client.accounts.resume',
+  requestConsent: 'client.accounts.requestConsent',
   resyncAccount: 'client.accounts.resync',
   listAmbiguousClaims: 'client.customers.ambiguousClaims',
   listAmbiguousEmails: 'client.customers.ambiguousEmails',
