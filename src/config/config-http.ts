@@ -1,7 +1,7 @@
 /** The addresses at which HTTP listens, and which clients may use it. */
 import { domainToASCII } from 'node:url';
 import { ConfigError } from './config-error.ts';
-import { isLoopbackUrl } from '../core/server-url.ts';
+import { isHttpsOrLocal } from '../core/server-url.ts';
 import { readListen, readNetworks, readSecrets, readWord } from './config-values.ts';
 import { integer, secretVariable, variable } from './variable.ts';
 
@@ -108,8 +108,8 @@ const MAX_PUBLIC_URL_CHARS = 200;
 function readPublicUrl(text: string | null, name: string): string | null {
   if (text === null) return null;
   const url = URL.canParse(text) ? new URL(text) : null;
-  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopbackUrl(url));
-  if (url === null || !isSafe) throw new ConfigError(name, 'must be an address that starts with https://');
+  if (url === null || !isHttpsOrLocal(url))
+    throw new ConfigError(name, 'must be an address that starts with https://');
   if (url.search !== '' || url.hash !== '' || url.username !== '' || url.password !== '') {
     throw new ConfigError(name, 'must end with its path');
   }
@@ -128,8 +128,7 @@ function readOrigins(text: string | null, name: string): readonly string[] {
     .filter((origin) => origin !== '')
     .map((origin) => {
       const url = URL.canParse(origin) ? new URL(origin) : null;
-      const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopbackUrl(url));
-      if (url === null || !isSafe || url.href !== `${url.origin}/`)
+      if (url === null || !isHttpsOrLocal(url) || url.href !== `${url.origin}/`)
         throw new ConfigError(name, 'must be origins, such as https://crm.example.com, separated by commas');
       return url.origin;
     });

@@ -3,7 +3,7 @@ import { createPrivateKey } from 'node:crypto';
 import type { ConsentProvider } from '../areas/accounts/consent-ports.ts';
 import type { OwnGrant } from '../areas/accounts/token-ports.ts';
 import { ConfigError } from './config-error.ts';
-import { isLoopbackUrl } from '../core/server-url.ts';
+import { isHttpsOrLocal } from '../core/server-url.ts';
 
 export interface OAuth2Config {
   /** Whose consent page it is: a known provider, or an issuer (OpenID Connect Discovery); null: its consents are given elsewhere. */
@@ -213,8 +213,8 @@ function readServer(
 
 function checkUrl(where: string, name: string, text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
-  const secure = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopbackUrl(url));
-  if (!secure) throw new ConfigError(where, `${name} must start with https://, save to this machine`);
+  if (url === null || !isHttpsOrLocal(url))
+    throw new ConfigError(where, `${name} must start with https://, save to this machine`);
   if (url.username !== '' || url.password !== '' || url.hash !== '') {
     throw new ConfigError(where, `${name} must have no user, password or fragment`);
   }

@@ -115,6 +115,10 @@ export function isLoopback(host: string): boolean {
 /** True when the URL's host is this machine. */
 export const isLoopbackUrl = ({ hostname }: URL): boolean => isLoopback(hostname.replace(/^\[|\]$/g, ''));
 
+/** True for https, and for http to this machine: what is sent there crosses no network in plain text. */
+export const isHttpsOrLocal = (url: URL): boolean =>
+  url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackUrl(url));
+
 /**
  * The limits that the query sets. A limit of 0, NaN or beyond the range must not disable a guard.
  *

@@ -2,7 +2,7 @@
 import type { Pool } from 'pg';
 import { fromNow } from '../../platform/db/from-now.ts';
 import { run, statement } from '../../platform/db/statement.ts';
-import { createHash } from 'node:crypto';
+import { hashSecret } from '../../platform/access/hash-secret.ts';
 
 export interface AskedConsent {
   readonly accountId: string;
@@ -18,21 +18,25 @@ export function createConsentStore(pool: Pool) {
   return {
     /** Replaces an earlier one; null: the account does not exist. Returns when it ends. */
     async ask(state: string, { accountId, sealed, returnUrl }: AskedConsent, lifetimeMs: number) {
-      const [row] = await run(pool, ASK, { state: hashOf(state), accountId, sealed, returnUrl, lifetimeMs });
+      const [row] = await run(pool, ASK, {
+        state: hashSecret(state),
+        accountId,
+        sealed,
+        returnUrl,
+        lifetimeMs,
+      });
       return row?.expires_at ?? null;
     },
 
     /** Only once, and not after its end. */
     async take(state: string): Promise<AskedConsent | null> {
-      const [row] = await run(pool, TAKE, { state: hashOf(state) });
+      const [row] = await run(pool, TAKE, { state: hashSecret(state) });
       return row === undefined
         ? null
         : { accountId: row.account_id, sealed: row.sealed, returnUrl: row.return_url };
     },
   };
 }
-
-const hashOf = (state: string): Buffer => createHash('sha256').update(state).digest();
 
 const ASK = statement(
   'ask-consent',

@@ -10,6 +10,7 @@ import { ONE_LINE_PATTERN } from '../../core/one-line.ts';
 import { operationsWith, type ActFields } from '../../platform/operation/declaration.ts';
 import { toJson, type Value } from '../../platform/operation/values.ts';
 import { AuthorSchema, toAuthorJson } from '../../platform/schemas/author.ts';
+import { EntryVersion, IF_THIS_VERSION, versionOf } from '../../platform/schemas/entry-version.ts';
 import { KeyId, RightName } from '../../platform/schemas/right.ts';
 import { AccountId, PAGE_PARAMETERS, pageSchema } from '../../platform/schemas/page-schemas.ts';
 import { NullableTimestamp, record, Timestamp } from '../../platform/schemas/schemas.ts';
@@ -56,10 +57,8 @@ const keyProperties = {
     ...NullableTimestamp,
     description: 'Until when the secret before the last rotation is accepted.',
   },
-  version: { type: 'integer', minimum: 1, description: 'Grows with each change, for `If-Match`.' },
+  version: EntryVersion,
 } as const;
-
-const versionOf = ({ version }: { readonly version: number }) => version;
 
 const Key = record('Key', keyProperties);
 const SecretKey = record('KeyWithSecret', {
@@ -225,7 +224,7 @@ export const keyOperations = [
       "starts anew. A caller can't change a key that has more rights than itself, nor grant it more. A revoked key is not " +
       'found.',
     params,
-    ifMatch: { need: 'optional', text: 'Only when this is the version. Absent: any version.' },
+    ifMatch: IF_THIS_VERSION,
     body: ChangeBody,
     answer: 'As it is now.',
     output: Key,
@@ -253,7 +252,7 @@ export const keyOperations = [
       'The key stops working within two seconds in every process, and its event streams end. Its record stays, since it ' +
       'names the author of earlier requests. Needs no body; a body with fields is refused.',
     params,
-    ifMatch: { need: 'optional', text: 'Only when this is the version. Absent: any version.' },
+    ifMatch: IF_THIS_VERSION,
     answer: 'Revoked.',
     output: Key,
     versionOf,

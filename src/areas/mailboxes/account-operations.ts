@@ -2,6 +2,7 @@
 import { operationsWith, type ActFields } from '../../platform/operation/declaration.ts';
 import { toJson, type Value } from '../../platform/operation/values.ts';
 import { AccountId } from '../../platform/schemas/page-schemas.ts';
+import { IF_THIS_VERSION, versionOf } from '../../platform/schemas/entry-version.ts';
 import { record, Timestamp } from '../../platform/schemas/schemas.ts';
 import type { AccountFields } from '../accounts/account-fields.ts';
 import type { AccountConsents } from '../accounts/account-consents.ts';
@@ -84,7 +85,6 @@ const OWN = {
   of: async ({ id }: { readonly id: string }) => id,
   missing: 'account_not_found',
 } as const;
-const versionOf = ({ version }: { readonly version: number }) => version;
 const what = ({ id }: { readonly id: string }) => ({ accountId: id });
 
 const read = async (id: string, { mailboxes }: Deps) => toShownAccount(await mailboxes.account(id));
@@ -239,7 +239,7 @@ export const accountOperations = [
       'Deletes the settings and secrets; the mail stays. Refused while sends of the account wait. Needs no body; a body with ' +
       'fields is refused.',
     params,
-    ifMatch: { need: 'optional', text: 'Only when this is the version. Absent: any version.' },
+    ifMatch: IF_THIS_VERSION,
     answer: 'Deleted.',
     output: record('DeletedAccount', { id: { type: 'string' }, deleted_at: Timestamp }),
     errors: ['account_declared', 'account_changed', 'account_has_sends'],

@@ -35,7 +35,7 @@ import { readAdditions, readInReplyTo } from './read-additions.ts';
 import { markInlineImages } from './inline-images.ts';
 import { takeReferences, type FileFinder } from './take-references.ts';
 import { asksForQueue, readQueuePlace, readSendAt } from './queue-request.ts';
-import type { OutboundStore } from './outbound-ports.ts';
+import type { OutboundRecord, OutboundStore } from './outbound-ports.ts';
 import type { RetryPolicy } from './queue-ports.ts';
 import { noteContentMistakes } from './content-mistakes.ts';
 import { refuseLoop, type LoopGuardPorts } from './refuse-loop.ts';
@@ -251,8 +251,7 @@ async function prepare(
       ...(list === null ? {} : { unsubscribeList: list }),
       authorKeyId: request.authorKeyId ?? null,
       ...(request.isByPerson === true ? { isByPerson: true } : {}),
-      ...(account.keepsSentCopies === true ? { keepsCopy: true } : {}),
-      ...((account.joinBySubjectDays ?? null) === null ? {} : { subjectKey: subjectKeyOf(request.subject) }),
+      ...askedByAccount(account, request.subject),
     },
     raw,
     attachments: attachments.map(({ content }): Content => content),
@@ -308,10 +307,24 @@ function readRecipients(request: SendRequest, maxRecipients: number): Recipients
   const count = recipients.to.length + recipients.cc.length + recipients.bcc.length;
   // An empty group (`undisclosed-recipients:;`) is an address list without a recipient.
   if (count === 0) throw new ServiceError('missing_recipient_or_subject', { values: { field: 'to' } });
-  if (count > maxRecipients)
-    throw new ServiceError('too_many_recipients', { values: { limit: maxRecipients } });
+  refuseTooMany(count, maxRecipients);
   return recipients;
 }
+
+/** Throws `too_many_recipients`. */
+export function refuseTooMany(count: number, maxRecipients: number): void {
+  if (count > maxRecipients)
+    throw new ServiceError('too_many_recipients', { values: { limit: maxRecipients } });
+}
+
+/** What the settings of the account ask of a record. */
+export const askedByAccount = (
+  { keepsSentCopies, joinBySubjectDays = null }: Account,
+  subject: string,
+): Pick<OutboundRecord, 'keepsCopy' | 'subjectKey'> => ({
+  ...(keepsSentCopies === true ? { keepsCopy: true } : {}),
+  ...(joinBySubjectDays === null ? {} : { subjectKey: subjectKeyOf(subject) }),
+});
 
 const NOTHING_KNOWN: PlacementFacts = {
   thread: null,

@@ -5,8 +5,6 @@
 import { dedupeAddresses, addrSpec, type Address } from '../../core/address/address.ts';
 import { automaticExchange, type AutoSubmitted } from '../../core/delivery/loop-guard.ts';
 import { defaultLane } from '../../core/delivery/priority.ts';
-import { ServiceError } from '../../core/errors.ts';
-import { subjectKeyOf } from '../../core/message/base-subject.ts';
 import type { CustomHeaders } from '../../core/message/custom-headers.ts';
 import type { MessageId } from '../../core/message/message-id.ts';
 import { dkimFields } from '../../core/mime/compose/dkim-signature.ts';
@@ -18,8 +16,10 @@ import { prepareAttachments, type AttachmentInput } from '../emails/prepare-atta
 import { refuseLongSubject } from './fill-in.ts';
 import {
   accountOf,
+  askedByAccount,
   place,
   refuseHalted,
+  refuseTooMany,
   withFields,
   type PreparedSend,
   type PrepareSendPorts,
@@ -67,8 +67,7 @@ export async function prepareWritten(
 ): Promise<PreparedSend> {
   const { people, from } = written;
   const recipients = dedupeAddresses(written.recipients);
-  if (recipients.length > ports.maxRecipients)
-    throw new ServiceError('too_many_recipients', { values: { limit: ports.maxRecipients } });
+  refuseTooMany(recipients.length, ports.maxRecipients);
   const refused = ports.suppressions.refuseSuppressed(recipients);
   if (refused !== null) await refused;
   refuseLongSubject(written);
@@ -112,10 +111,7 @@ export async function prepareWritten(
         exchangeWith,
         authorKeyId: written.authorKeyId,
         isAsWritten: true,
-        ...(account.keepsSentCopies === true ? { keepsCopy: true } : {}),
-        ...((account.joinBySubjectDays ?? null) === null
-          ? {}
-          : { subjectKey: subjectKeyOf(written.subject) }),
+        ...askedByAccount(account, written.subject),
       },
       raw: await sign(ports, written.raw, folder, account, now),
       attachments: attachments.map(({ content }): Content => content),

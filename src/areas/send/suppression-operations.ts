@@ -3,6 +3,7 @@ import { SUPPRESSION_REASONS, type Suppression } from '../../core/delivery/suppr
 import { operationsWith, type ActFields } from '../../platform/operation/declaration.ts';
 import type { Value } from '../../platform/operation/values.ts';
 import { PAGE_PARAMETERS, pageSchema } from '../../platform/schemas/page-schemas.ts';
+import { EntryVersion, IF_THIS_VERSION, versionOf } from '../../platform/schemas/entry-version.ts';
 import { EnhancedStatus, NullableUuid, record, Timestamp } from '../../platform/schemas/schemas.ts';
 import type { ListedSuppression } from './suppression-store.ts';
 import type { Suppressions } from './suppressions.ts';
@@ -23,7 +24,7 @@ const SuppressionSchema = record('Suppression', {
   note: { type: ['string', 'null'], description: 'The value given with PUT.' },
   email_id: { ...NullableUuid, description: 'The sent email; null when added by hand.' },
   report_email_id: { ...NullableUuid, description: 'The report; null when added by hand.' },
-  version: { type: 'integer', minimum: 1, description: 'Grows with each change, for `If-Match`.' },
+  version: EntryVersion,
 });
 
 const SuppressBody = {
@@ -44,8 +45,6 @@ const ADDRESS_ERRORS = ['invalid_address', 'header_injection'] as const;
 interface Deps {
   readonly suppressions: Suppressions;
 }
-
-const versionOf = ({ version }: { readonly version: number }) => version;
 
 const operation = operationsWith<Deps>();
 
@@ -101,7 +100,7 @@ export const suppressionOperations = [
     summary: 'Suppress an address',
     description: 'Sets the reason to `manual`, also when the address was suppressed for another reason.',
     params,
-    ifMatch: { need: 'optional', text: 'Only when this is the version. Absent: any version.' },
+    ifMatch: IF_THIS_VERSION,
     body: SuppressBody,
     bodyOptional: true,
     answer: 'The entry.',
@@ -124,7 +123,7 @@ export const suppressionOperations = [
     description:
       'A later bounce or complaint suppresses the address again. Needs no body; a body with fields is refused.',
     params,
-    ifMatch: { need: 'optional', text: 'Only when this is the version. Absent: any version.' },
+    ifMatch: IF_THIS_VERSION,
     answer: 'Not on the list any more.',
     output: record('LiftedSuppression', { address: { type: 'string' }, lifted_at: Timestamp }),
     errors: [...ADDRESS_ERRORS, 'suppression_not_found', 'suppression_changed'],

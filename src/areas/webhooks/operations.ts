@@ -13,6 +13,7 @@ import {
 import { operationsWith, type ActFields } from '../../platform/operation/declaration.ts';
 import type { Value } from '../../platform/operation/values.ts';
 import { EventId, EventTypeName } from '../../platform/schemas/event-schemas.ts';
+import { EntryVersion, IF_THIS_VERSION, versionOf } from '../../platform/schemas/entry-version.ts';
 import { NullableAccountId, PAGE_PARAMETERS, pageSchema } from '../../platform/schemas/page-schemas.ts';
 import { NullableTimestamp, NullableUuid, record, Timestamp, Uuid } from '../../platform/schemas/schemas.ts';
 import type { Clock } from '../../platform/base/basics.ts';
@@ -37,13 +38,6 @@ const Payload = {
 } as const;
 const MaxInFlight = { type: 'integer', minimum: 1, maximum: MAX_IN_FLIGHT } as const;
 const Outcome = { title: 'DeliveryOutcome', type: 'string', enum: DELIVERY_OUTCOMES } as const;
-
-const Version = {
-  title: 'EntryVersion',
-  $comment: 'Grows with each change, for `If-Match`.',
-  type: 'integer',
-  minimum: 1,
-} as const;
 
 const Webhook = record('Webhook', {
   id: Uuid,
@@ -90,7 +84,7 @@ const Webhook = record('Webhook', {
   next_attempt_at: { ...NullableTimestamp, description: 'Time of the next attempt.' },
   created_at: Timestamp,
   updated_at: Timestamp,
-  version: Version,
+  version: EntryVersion,
 });
 
 const WebhookWithSecret = record('WebhookWithSecret', {
@@ -227,8 +221,6 @@ const account = {
   missing: 'webhook_not_found',
 } as const;
 
-const versionOf = ({ version }: { readonly version: number }) => version;
-
 const SETTING_ERRORS = [
   'invalid_webhook_url',
   'webhook_address_refused',
@@ -339,7 +331,7 @@ export const webhookOperations = [
     description:
       'Absent fields stay unchanged. `headers` are replaced as a whole. Requests under way still go to the old URL.',
     params,
-    ifMatch: { need: 'optional', text: 'Only when this is the version. Absent: any version.' },
+    ifMatch: IF_THIS_VERSION,
     body: ChangeBody,
     maxBodyBytes: MAX_WEBHOOK_BYTES,
     answer: ANSWER,
@@ -369,7 +361,7 @@ export const webhookOperations = [
     summary: 'Delete a webhook',
     description: 'Stops all requests. Needs no body; a body with fields is refused.',
     params,
-    ifMatch: { need: 'optional', text: 'Only when this is the version. Absent: any version.' },
+    ifMatch: IF_THIS_VERSION,
     answer: 'Deleted.',
     output: record('DeletedWebhook', { id: Uuid, deleted_at: Timestamp }),
     errors: ['webhook_changed'],

@@ -1,5 +1,5 @@
 /**
- * The stored form of a key's secret. The secret has 32 random bytes, so a slow hash, as for passwords, would add nothing.
+ * The stored form of a secret of 32 random bytes, of a key or of a consent that is asked for: a slow hash, as for passwords, would add nothing.
  */
 import { hash } from 'node:crypto';
 

@@ -3686,6 +3686,8 @@ export interface components {
         };
         /** @enum {string} */
         SuppressionReason: "repeated_soft_bounces" | "hard_bounce" | "complaint" | "manual";
+        /** @description Grows with each change, for `If-Match`. */
+        EntryVersion: number;
         Suppression: {
             /** @description In lower case. */
             address: string;
@@ -3700,8 +3702,7 @@ export interface components {
             email_id: components["schemas"]["NullableUuid"];
             /** @description The report; null when added by hand. */
             report_email_id: components["schemas"]["NullableUuid"];
-            /** @description Grows with each change, for `If-Match`. */
-            version: number;
+            version: components["schemas"]["EntryVersion"];
         };
         Suppressions: {
             suppressions: components["schemas"]["Suppression"][];
@@ -4159,8 +4160,6 @@ export interface components {
             /** @description Start after this event. Default: start with new events. */
             after?: components["schemas"]["EventId"];
         };
-        /** @description Grows with each change, for `If-Match`. */
-        EntryVersion: number;
         Webhook: {
             id: components["schemas"]["Uuid"];
             url: string;
@@ -4313,8 +4312,7 @@ export interface components {
             revoked_at: components["schemas"]["NullableTimestamp"];
             /** @description Until when the secret before the last rotation is accepted. */
             old_secret_until: components["schemas"]["NullableTimestamp"];
-            /** @description Grows with each change, for `If-Match`. */
-            version: number;
+            version: components["schemas"]["EntryVersion"];
         };
         KeyWithSecret: {
             key: components["schemas"]["Key"];
