@@ -25,7 +25,7 @@ export interface ConsentClient {
 /** A link that was given out. */
 export interface ConsentLink {
   readonly url: string;
-  /** 32 random bytes in base64url, by which the answer is recognised. */
+  /** 32 random bytes in base64url, which identify the response. */
   readonly state: string;
   /** RFC 7636. */
   readonly verifier: string;
@@ -38,7 +38,7 @@ export interface ConsentGrant {
   readonly tokenUrl: string;
 }
 
-/** `denied`: by the owner. `other_address`: somebody else consented. `failed`: the provider did not answer as it should. */
+/** `denied`: the owner refused. `other_address`: another user consented. `failed`: the provider gave no valid response. */
 export type ConsentFailure = 'denied' | 'other_address' | 'failed';
 
 export class ConsentError extends Error {

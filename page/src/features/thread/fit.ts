@@ -7,7 +7,7 @@
 /** A wide email is made smaller, but no smaller than can just be read; beyond that it scrolls. */
 const MIN_SCALE = 0.5;
 
-/** Of what a mail exceeded its place by, the part by which it exceeds the wider frame as well if it grows with it. */
+/** A mail grows with its frame if it exceeds the wider frame by at least this share of what it exceeded its place by. */
 const GROWN = 0.9;
 
 /** A mail that is wider than its frame's place, in px. */
