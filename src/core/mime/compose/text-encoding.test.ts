@@ -20,6 +20,7 @@ describe('encodeText', () => {
     ['equals signs', 'a=b', '7bit', 'a=b'],
     ['equals signs where it matters', 'a=b ', 'quoted-printable', 'a=3Db=20'],
     ['control characters', 'a\u000cb\u001b', 'quoted-printable', 'a=0Cb=1B'],
+    ['nothing but control characters', '\u0001\u0001\u0001', 'quoted-printable', '=01=01=01'],
     ['text mostly beyond ASCII', '日本語', 'base64', '5pel5pys6Kqe'],
     ['nothing', '', '7bit', ''],
   ])('writes %s', (_, text, transferEncoding, expected) => {

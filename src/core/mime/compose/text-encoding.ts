@@ -38,10 +38,11 @@ const QP_COLUMNS = QUOTED_PRINTABLE_LINE_CHARS - 1;
 export function encodeText(text: string, field: string, keepsPlain: boolean): EncodedText {
   if (!isStorable(text)) throw new ServiceError('invalid_text', { values: { field } });
   const bytes = Buffer.from(toCrlf(text), 'utf8');
-  const { plain, quotedOctets, lines } = measure(bytes);
+  const { plain, quotedOctets, lines, hasControls } = measure(bytes);
   if (plain && keepsPlain) return { transferEncoding: '7bit', bytes };
   const base64Octets = Math.ceil(bytes.length / 3) * 4;
-  if (quotedOctets > base64Octets * QUOTED_PRINTABLE_ADVANTAGE)
+  // Readers, ours among them, take Base64 that decodes to control characters for clear text under a wrong label.
+  if (!hasControls && quotedOctets > base64Octets * QUOTED_PRINTABLE_ADVANTAGE)
     return { transferEncoding: 'base64', bytes: encodeBase64Lines(bytes) };
   return { transferEncoding: 'quoted-printable', bytes: encodeQuotedPrintable(bytes, quotedOctets, lines) };
 }
@@ -57,6 +58,8 @@ interface TextMeasure {
   /** Octets as quoted-printable, without soft line breaks. */
   readonly quotedOctets: number;
   readonly lines: number;
+  /** It has octets below TAB. */
+  readonly hasControls: boolean;
 }
 
 /** Measures text with CRLF line ends in one pass. */
@@ -65,6 +68,7 @@ function measure(bytes: Buffer): TextMeasure {
   let escapes = 0;
   let lines = 1;
   let lineStart = 0;
+  let hasControls = false;
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at] ?? 0;
     if (ALWAYS_LITERAL[byte] === 1 && at !== lineStart) continue;
@@ -81,10 +85,11 @@ function measure(bytes: Buffer): TextMeasure {
     ) {
       plain = false;
       escapes++;
+      hasControls ||= byte < TAB;
     }
   }
   if (bytes.length - lineStart > TEXT_LINE_OCTETS) plain = false;
-  return { plain, quotedOctets: bytes.length + 2 * escapes, lines };
+  return { plain, quotedOctets: bytes.length + 2 * escapes, lines, hasControls };
 }
 
 /** `text` is UTF-8 with CRLF line ends. */
