@@ -25,6 +25,7 @@ export const AT_LENGTH = [
 
 export const shared = {
   globalSetup: ['test/helpers/global-setup.ts'],
+  setupFiles: ['test/helpers/random-seed.ts'],
   tags: [
     {
       name: 'long',

@@ -1,8 +1,8 @@
 /**
- * How much random tests try: a tenth in `npm test`, everything in `npm run test:long`. To search further: `TEST_RUNS=10000 npx vitest run
- * <file>`; to repeat a failure: `TEST_SEED=<seed>`, as printed by fast-check.
+ * How much random tests try: a tenth in `npm test`, everything in `npm run test:long`; see random-seed.ts for what. To search
+ * further: `TEST_RUNS=10000 npx vitest run <file>`; to repeat a failure: `TEST_SEED=<seed>` beside it, as printed by fast-check.
  */
-const { TEST_LONG, TEST_RUNS, TEST_SEED } = process.env;
+const { TEST_LONG, TEST_RUNS } = process.env;
 
 /** True for `npm run test:long`. */
 export const IS_LONG = TEST_LONG === '1';
@@ -17,6 +17,3 @@ export function runs(long: number): number {
 export function some<T>(list: readonly T[]): readonly T[] {
   return IS_LONG ? list : list.filter((_, index) => index % 10 === 0);
 }
-
-/** Parameters for a property of fast-check. */
-export const SEED = TEST_SEED === undefined ? {} : { seed: Number(TEST_SEED) };

@@ -7,7 +7,7 @@ import { dryRethread } from '../helpers/dry-rethread.ts';
 import { mail, newId, post, type Received } from '../helpers/inbound-mail.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { sendJson } from '../helpers/running-service.ts';
-import { runs, SEED } from '../helpers/runs.ts';
+import { runs } from '../helpers/runs.ts';
 import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
 import { createTestPool } from '../helpers/test-pool.ts';
 
@@ -188,7 +188,6 @@ it('leaves threads as rethreading would make them', async () => {
     expect(await dryRethread(pool)).toEqual([]);
   });
   await fc.assert(property, {
-    ...SEED,
     numRuns: runs(20),
     examples: [[NAMED_AGAIN], [SPLIT_OFF], [COMES_LATER]],
     endOnFailure: true,

@@ -31,7 +31,7 @@ import { meetingKeysOfSend } from '../send/insert-emails.ts';
 import { saveRelayMessageId } from '../send/relay-message-ids.ts';
 import { createRethreadStore } from './rethread-store.ts';
 import { createThreadDecisions } from './decide-in-transaction.ts';
-import { SEED, runs } from '../../../test/helpers/runs.ts';
+import { runs } from '../../../test/helpers/runs.ts';
 
 const RUNS = runs(25);
 const TIMEOUT_MS = 60_000 + RUNS * 4000;
@@ -389,7 +389,7 @@ it(
       }
       await requireLaw(accountId);
     });
-    await fc.assert(property, { numRuns: RUNS, endOnFailure: true, ...SEED });
+    await fc.assert(property, { numRuns: RUNS, endOnFailure: true });
   },
   TIMEOUT_MS,
 );
@@ -427,7 +427,6 @@ it(
       numRuns: RUNS,
       endOnFailure: true,
       examples: [[HELD_BY_NO_MESSAGE_ID]],
-      ...SEED,
     });
   },
   TIMEOUT_MS,
@@ -455,7 +454,6 @@ it(
       numRuns: RUNS,
       endOnFailure: true,
       examples: [[NAMED_BEFORE_ITS_SEND]],
-      ...SEED,
     });
   },
   TIMEOUT_MS,
@@ -472,7 +470,7 @@ it(
       for (const steps of moments) await Promise.all(steps.map((one) => world.take(one)));
       await requireLaw(accountId);
     });
-    await fc.assert(property, { numRuns: RUNS, endOnFailure: true, ...SEED });
+    await fc.assert(property, { numRuns: RUNS, endOnFailure: true });
   },
   TIMEOUT_MS,
 );
@@ -567,7 +565,7 @@ it(
       }
       expect(found[1]).toEqual(found[0]);
     });
-    await fc.assert(property, { numRuns: RUNS, endOnFailure: true, ...SEED });
+    await fc.assert(property, { numRuns: RUNS, endOnFailure: true });
   },
   TIMEOUT_MS,
 );

@@ -9,7 +9,7 @@ import { expect, it } from 'vitest';
 import type { ModelDecision } from '../../../test/helpers/thread-model-decisions.ts';
 import { createThreadModel, type ModelStep, type ThreadModel } from '../../../test/helpers/thread-model.ts';
 import { idOfPoint } from './meeting-points.ts';
-import { SEED, runs } from '../../../test/helpers/runs.ts';
+import { runs } from '../../../test/helpers/runs.ts';
 
 const RUNS = runs(1000);
 const TIMEOUT_MS = 60_000 + RUNS * 100;
@@ -145,7 +145,7 @@ it(
           if (one.kind === 'split') requireSplit(model, one, before);
         }
       }),
-      { numRuns: RUNS, ...SEED },
+      { numRuns: RUNS },
     );
   },
   TIMEOUT_MS,
@@ -173,7 +173,7 @@ it(
         });
         expect(threads[1]).toEqual(threads[0]);
       }),
-      { numRuns: RUNS, ...SEED },
+      { numRuns: RUNS },
     );
   },
   TIMEOUT_MS,
