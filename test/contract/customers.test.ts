@@ -27,7 +27,7 @@ type Json = Record<string, unknown>;
 async function ask(target: string, init: Parameters<ServiceProcess['request']>[1] = {}): Promise<Json> {
   const response = await service.request(target, init);
   const json = (await response.json()) as Json;
-  expect([target, response.status, json]).toEqual([target, 200, json]);
+  expect([target, response.ok, json]).toEqual([target, true, json]);
   return json;
 }
 

@@ -81,7 +81,7 @@ describe('a draft', () => {
 
   it('keeps addresses that are not finished, and a time that may pass', async () => {
     const message = { to: 'ann', cc: ['bob@'], send_at: '2020-01-01T00:00:00Z' };
-    expect(await create({ message })).toMatchObject({ status: 200 });
+    expect(await create({ message })).toMatchObject({ status: 201 });
   });
 
   it('has the same version after its files are given back as they are', async () => {
@@ -128,7 +128,7 @@ describe('a draft', () => {
     };
     expect(await create({ message: { [field]: value } })).toMatchObject(refused);
     const made = await create({ message: { template_id: randomUUID(), [field]: value } });
-    expect(made.status).toBe(200);
+    expect(made.status).toBe(201);
     const without = { message: { template_id: null } };
     expect(await ask('PATCH', `/api/drafts/${made.id}`, without, 1)).toMatchObject(refused);
   });

@@ -59,7 +59,7 @@ describe('rights', () => {
       json: { message: { account_id: 'sales' }, attachments: [{ upload_id: uploaded.json['id'] }] },
     });
     expect([draft.status, draft.json['attachments']]).toEqual([
-      200,
+      201,
       [expect.objectContaining({ filename: 'a.txt', size_bytes: 3 })],
     ]);
   });

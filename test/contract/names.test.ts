@@ -77,7 +77,7 @@ it('names in other scripts, with joined signs and emoji, are taken', async () =>
       '/api/keys',
       { name: `${name} ${randomUUID()}`, rights: ['read'], account_ids: '*' },
     ]);
-    expect([name, made.status]).toEqual([name, 200]);
+    expect([name, made.status]).toEqual([name, 201]);
     expect([name, (await ask(patchThread({ labels: [name] }))).status]).toEqual([name, 200]);
   }
 });

@@ -298,7 +298,7 @@ describe('while a template takes all the time it may', () => {
 describe('a template', () => {
   it('is made, read, listed and previewed', async () => {
     const made = await ask('/api/templates', { ...ORDER, account_id: 'default' });
-    expect([made.status, made.headers.get('etag')]).toEqual([200, '"1"']);
+    expect([made.status, made.headers.get('etag')]).toEqual([201, '"1"']);
     const { id } = made.json as { id: string };
     expect(made.json).toEqual({
       id,
@@ -459,7 +459,7 @@ describe('a template', () => {
     expect(codeOf(await ask('/api/templates', ORDER, { headers: reader }))).toEqual([403, 'forbidden_right']);
     expect(codeOf(await ask('/api/templates', ORDER, { headers: sender }))).toEqual([403, 'forbidden_right']);
     const made = await ask('/api/templates', ORDER, { headers: operator });
-    expect(made.status).toBe(200);
+    expect(made.status).toBe(201);
     const target = `/api/templates/${String(made.json['id'])}`;
     expect((await ask(target, undefined, { headers: reader })).status).toBe(200);
     expect(codeOf(await ask(target, undefined, { headers: sender }))).toEqual([403, 'forbidden_right']);

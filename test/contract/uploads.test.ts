@@ -239,7 +239,7 @@ describe('a draft', () => {
   }
   async function write(json: object): Promise<Draft> {
     const response = await service.request('/api/drafts', { json });
-    expect(response.status, await response.clone().text()).toBe(200);
+    expect(response.status, await response.clone().text()).toBe(201);
     return (await response.json()) as Draft;
   }
   const change = (id: string, version: number, json: object) =>
@@ -420,6 +420,6 @@ describe('a draft', () => {
         headers: { authorization: `Bearer ${secret}` },
       });
     expect(await codeOf(await tryWith({ attachment_id: fileId }))).toEqual([403, 'forbidden_right']);
-    expect((await tryWith({ upload_id: uploadId })).status).toBe(200);
+    expect((await tryWith({ upload_id: uploadId })).status).toBe(201);
   });
 });

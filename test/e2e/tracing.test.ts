@@ -33,7 +33,7 @@ it('follows a request through the database and the mail server, without what peo
   const { service } = running;
   receiver.secret = null;
   const hook = { url: new URL('/a-path-of-the-endpoint', receiver.url).href };
-  expect((await service.request('/api/webhooks', { json: hook })).status).toBe(200);
+  expect((await service.request('/api/webhooks', { json: hook })).status).toBe(201);
   const sent = await service.request('/api/send', {
     json: {
       to: 'Augusta King <lovelace@example.org>',

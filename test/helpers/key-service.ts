@@ -74,7 +74,7 @@ export function useKeyService() {
     const { status, json, text } = await ask(by, '/api/keys', {
       json: { name: 'a key', account_ids: '*', ...fields },
     });
-    if (status !== 200) throw new Error(`${status} ${text}`);
+    if (status !== 201) throw new Error(`${status} ${text}`);
     return { id: (json['key'] as { id: string }).id, secret: json['secret'] as string };
   }
 

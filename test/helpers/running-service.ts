@@ -64,7 +64,7 @@ export async function makeClerk(
 ): Promise<{ readonly id: string; readonly secret: string }> {
   const json = { name, rights: ['read', 'draft', 'send', 'handle'], account_ids: '*' };
   const response = await service.request('/api/keys', { json });
-  expect(response.status).toBe(200);
+  expect(response.status).toBe(201);
   const made = (await response.json()) as { key: { id: string }; secret: string };
   return { id: made.key.id, secret: made.secret };
 }

@@ -96,7 +96,7 @@ export async function startSubmissionService(
         json: { name: 'the shop', rights: ['send'], account_ids: ['shop'], ...fields },
       });
       const made = (await response.json()) as { key: { id: string }; secret: string };
-      if (response.status !== 200) throw new Error(JSON.stringify(made));
+      if (response.status !== 201) throw new Error(JSON.stringify(made));
       return { id: made.key.id, secret: made.secret };
     },
     async send(password, mail, protocol = 'submission') {

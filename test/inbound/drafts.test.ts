@@ -56,7 +56,7 @@ async function call<T>(
 
 async function write(json: object, on = service): Promise<Draft> {
   const { status, json: draft } = await call<Draft>('/api/drafts', { json, on });
-  expect([status, draft.code]).toEqual([200, undefined]);
+  expect([status, draft.code]).toEqual([201, undefined]);
   return draft;
 }
 

@@ -197,7 +197,7 @@ describe.skipIf(skipWithoutChromium())('with the keyboard alone', () => {
     const response = await running.service.request('/api/keys', {
       json: { name: 'Jana', rights: ['read'], account_ids: '*' },
     });
-    expect(response.status).toBe(200);
+    expect(response.status).toBe(201);
     const page = await pages.open(running.service.url, '/operate/keys');
     const row = page.locator('tr', { hasText: 'Jana' });
     await row.getByRole('button', { name: 'Revoke' }).focus();

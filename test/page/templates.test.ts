@@ -29,7 +29,7 @@ describe.skipIf(skipWithoutChromium())('a template in the page', () => {
   beforeAll(async () => {
     running = await startServiceWithDatabase();
     const make = async (json: object): Promise<void> => {
-      expect((await running.service.request('/api/templates', { json })).status).toBe(200);
+      expect((await running.service.request('/api/templates', { json })).status).toBe(201);
     };
     await make({
       name: 'Offer',

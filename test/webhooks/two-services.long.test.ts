@@ -45,7 +45,7 @@ const start = (index: number) =>
 async function create(request: object): Promise<string> {
   const [service] = services as [ServiceProcess];
   const response = await service.request('/api/webhooks', { json: { url: receiver.url, ...request } });
-  expect(response.status).toBe(200);
+  expect(response.status).toBe(201);
   const { webhook, secret } = (await response.json()) as { webhook: { id: string }; secret: string };
   receiver.secret = secret;
   return webhook.id;

@@ -221,14 +221,14 @@ export function registerDraftRoutes(
       schema: {
         ...schemaOfOperation(createDraft),
         body: DraftBody,
-        response: { 200: jsonResponse('Stored.', DraftSchema, ETAG), ...errorResponses(...BODY_ERRORS) },
+        response: { 201: jsonResponse('Stored.', DraftSchema, ETAG), ...errorResponses(...BODY_ERRORS) },
       },
     },
     (request, reply) => {
       refuseOtherMedia(request.headers);
       return input.withBody(request, reply, readDraftBody, async (change, folder) =>
         answerDraft(
-          reply,
+          reply.code(201),
           await perform(
             request,
             createDraft,

@@ -163,6 +163,7 @@ export const keyOperations = [
     body: KeyBody,
     maxBodyBytes: MAX_KEY_BYTES,
     answer: 'Created, with its secret.',
+    creates: true,
     output: SecretKey,
     errors: ['key_exceeds_caller', 'unknown_account', 'too_many_keys'],
     act: {

@@ -181,6 +181,7 @@ export const templateOperations = [
     body: TemplateBody,
     maxBodyBytes: MAX_TEMPLATE_BYTES,
     answer: 'Its first version.',
+    creates: true,
     output: Template,
     versionOf,
     errors: CHANGE_ERRORS,

@@ -251,6 +251,7 @@ export const webhookOperations = [
     body: CreateBody,
     maxBodyBytes: MAX_WEBHOOK_BYTES,
     answer: 'Created, with its secret.',
+    creates: true,
     output: WebhookWithSecret,
     errors: [...SETTING_ERRORS, 'invalid_uuid', 'events_expired', 'too_many_webhooks'],
     act: {

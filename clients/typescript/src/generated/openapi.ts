@@ -6884,7 +6884,7 @@ export interface operations {
         };
         responses: {
             /** @description Stored. */
-            200: {
+            201: {
                 headers: {
                     ETag: components["headers"]["ETag2"];
                     [name: string]: unknown;
@@ -8481,7 +8481,7 @@ export interface operations {
         };
         responses: {
             /** @description Its first version. */
-            200: {
+            201: {
                 headers: {
                     ETag: components["headers"]["ETag4"];
                     [name: string]: unknown;
@@ -10344,7 +10344,7 @@ export interface operations {
         };
         responses: {
             /** @description Created, with its secret. */
-            200: {
+            201: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10909,7 +10909,7 @@ export interface operations {
         };
         responses: {
             /** @description Created, with its secret. */
-            200: {
+            201: {
                 headers: {
                     [name: string]: unknown;
                 };
