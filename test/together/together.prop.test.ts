@@ -1,12 +1,12 @@
 /** Everything at the same moment, on two services with one database: the laws that must hold in the end do hold. */
 import { expect, it } from 'vitest';
 import { createTestDatabase } from '../helpers/postgres.ts';
-import { IS_LONG } from '../helpers/runs.ts';
+import { IS_ALL, IS_LONG } from '../helpers/runs.ts';
 import { checkWorld } from './check-world.ts';
 import { startWorld } from './world.ts';
 
 /** Several seeds, separated by commas, to repeat a failure; the name of a test contains its seed. */
-const SEEDS = (process.env['TOGETHER_SEEDS'] ?? (IS_LONG ? '1,2,3,4,5,6,7,8,9,10' : '1'))
+const SEEDS = (process.env['TOGETHER_SEEDS'] ?? (IS_ALL ? '1,2,3,4,5,6,7,8,9,10' : IS_LONG ? '1,2,3' : '1'))
   .split(',')
   .map(Number);
 const OPERATIONS = Number(process.env['TOGETHER_OPERATIONS'] ?? 150);
