@@ -34,6 +34,7 @@ create table accounts (
   key_id bytea not null,
   version integer not null default 1,
   paused_at timestamp with time zone,
+  author_key text collate "C",
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
   constraint accounts_pkey PRIMARY KEY (id),
@@ -41,6 +42,7 @@ create table accounts (
   constraint accounts_settings_check CHECK (((jsonb_typeof(settings) = 'object'::text) AND (jsonb_typeof((settings -> 'from'::text)) = 'string'::text))),
   constraint accounts_version_check CHECK ((version > 0))
 );
+CREATE TRIGGER accounts_events_after_update AFTER UPDATE OF paused_at ON accounts FOR EACH ROW WHEN (((old.paused_at IS NULL) <> (new.paused_at IS NULL))) EXECUTE FUNCTION accounts_events_after_update();
 
 create table address_mentions (
   email_id uuid not null,
@@ -818,12 +820,17 @@ create table mailbox_accounts (
   last_error text,
   last_error_kind text,
   last_error_at timestamp with time zone,
+  connected_at timestamp with time zone,
+  failing_since timestamp with time zone,
+  notified_at timestamp with time zone,
   constraint mailbox_accounts_pkey PRIMARY KEY (account_id),
-  constraint mailbox_accounts_check CHECK (((owner IS NULL) = (lease_until IS NULL))),
-  constraint mailbox_accounts_check1 CHECK ((((last_error IS NULL) = (last_error_kind IS NULL)) AND ((last_error IS NULL) = (last_error_at IS NULL)))),
+  constraint mailbox_accounts_check CHECK (((notified_at IS NULL) OR (failing_since IS NOT NULL))),
+  constraint mailbox_accounts_check1 CHECK (((owner IS NULL) = (lease_until IS NULL))),
+  constraint mailbox_accounts_check2 CHECK ((((last_error IS NULL) = (last_error_kind IS NULL)) AND ((last_error IS NULL) = (last_error_at IS NULL)))),
   constraint mailbox_accounts_last_error_kind_check CHECK ((last_error_kind = ANY (ARRAY['credentials'::text, 'connection'::text, 'refused'::text, 'service'::text])))
 );
-CREATE TRIGGER mailbox_accounts_events_after_update AFTER UPDATE OF last_error ON mailbox_accounts FOR EACH ROW WHEN ((((old.last_error IS NULL) <> (new.last_error IS NULL)) OR ((new.last_error_kind = 'credentials'::text) AND (old.last_error_kind IS DISTINCT FROM 'credentials'::text)))) EXECUTE FUNCTION mailbox_accounts_events_after_update();
+CREATE TRIGGER mailbox_accounts_events_after_connect AFTER UPDATE OF connected_at ON mailbox_accounts FOR EACH ROW WHEN (((old.connected_at IS NULL) AND (new.connected_at IS NOT NULL))) EXECUTE FUNCTION mailbox_accounts_events_after_connect();
+CREATE TRIGGER mailbox_accounts_events_after_update AFTER UPDATE OF failing_since, last_error_kind ON mailbox_accounts FOR EACH ROW WHEN (((((old.failing_since IS NULL) <> (new.failing_since IS NULL)) AND ((new.failing_since IS NOT NULL) OR (new.connected_at IS NOT NULL))) OR ((new.failing_since IS NOT NULL) AND (new.last_error_kind = 'credentials'::text) AND (old.last_error_kind IS DISTINCT FROM 'credentials'::text)))) EXECUTE FUNCTION mailbox_accounts_events_after_update();
 
 create table mailbox_messages (
   mailbox_id uuid not null,
@@ -1330,6 +1337,17 @@ create table webhooks (
   constraint webhooks_payload_check CHECK ((payload = ANY (ARRAY['full'::text, 'thin'::text])))
 );
 CREATE TRIGGER webhooks_events_after_update AFTER UPDATE OF paused_at ON webhooks FOR EACH ROW WHEN (((old.paused_at IS NULL) <> (new.paused_at IS NULL))) EXECUTE FUNCTION webhooks_events_after_update();
+
+CREATE OR REPLACE FUNCTION accounts_events_after_update()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    insert into event_inbox (bodies)
+    select array[row(e.*, event_author(null), null)::event_body] from (values (case when new.paused_at is null then 'account.resumed' else 'account.paused' end, clock_timestamp(), new.id,
+      null, null, null, null, false, '{}')) e;
+    return null;
+  end $function$;
 
 CREATE OR REPLACE FUNCTION address_fields(raw bytea)
  RETURNS text
@@ -2232,15 +2250,26 @@ AS $function$
     return clock;
   end $function$;
 
+CREATE OR REPLACE FUNCTION mailbox_accounts_events_after_connect()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    insert into event_inbox (bodies)
+    select array[row(e.*, event_author((select a.author_key from accounts a where a.id = new.account_id)), null)::event_body] from (values ('account.connected', clock_timestamp(), new.account_id, null, null, null, null, false, '{}')) e;
+    return null;
+  end $function$;
+
 CREATE OR REPLACE FUNCTION mailbox_accounts_events_after_update()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
   begin
     insert into event_inbox (bodies)
-    select array[row(e.*, event_author(null), null)::event_body] from (values (case when new.last_error is null then 'account.recovered' else 'account.failing' end, clock_timestamp(),
+    select array[row(e.*, event_author(null), null)::event_body] from (values (case when new.failing_since is null then 'account.recovered' else 'account.failing' end, clock_timestamp(),
       new.account_id, null, null, null, null, false,
-      json_build_object('kind', new.last_error_kind, 'error', left(new.last_error, 500)))) e;
+      json_build_object('kind', case when new.failing_since is not null then new.last_error_kind end,
+        'error', case when new.failing_since is not null then left(new.last_error, 500) end))) e;
     return null;
   end $function$;
 

@@ -2,6 +2,8 @@
 import { ACCOUNT_VARIABLES, readAccounts, readOAuth2Clients } from './config-accounts.ts';
 import { COMMAND_VARIABLES } from './config-commands.ts';
 import { ConfigError } from './config-error.ts';
+import { readFrom } from './config-values.ts';
+import { addrSpec } from '../core/address/address.ts';
 import { HTTP_VARIABLES } from './config-http.ts';
 import { IMAGE_VARIABLES } from './config-images.ts';
 import {
@@ -36,6 +38,13 @@ import {
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 
 const PROCESS_VARIABLES = {
+  notifyAddress: variable('NOTIFY_ADDRESS', {
+    parse: (value, name) => (value === null ? null : addrSpec(readFrom(name, value))),
+    defaultText: 'none',
+    meaning:
+      'Address of the operators, who get one mail when the mailbox of an account can no longer be read: at once when a log-in is refused, ' +
+      'otherwise after ten minutes. It is sent by another account that works, and recorded there.',
+  }),
   eventsDays: integer('EVENTS_DAYS', 30, { min: 1, max: 3650 }, 'How long events are kept, in whole days.'),
   auditDays: integer(
     'AUDIT_DAYS',

@@ -88,6 +88,7 @@ import type { Parts } from './open-parts.ts';
 import { together, type Teardown } from './teardown.ts';
 import type { Sending } from './start-sending.ts';
 import { startImageProxy } from './start-image-proxy.ts';
+import { startNotices } from './start-notices.ts';
 import { startSentCopies } from './start-sent-copies.ts';
 import { startWebhooks } from './start-webhooks.ts';
 import type { Loop, WokenLoop } from '../platform/base/loop.ts';
@@ -132,6 +133,8 @@ export interface CreatedApplication {
   /** What declared operations stand on. */
   readonly deps: OperationDeps;
   readonly accounts: AccountsPorts;
+  /** An account fails: the operators may have to be mailed. */
+  readonly wakeNotices: () => void;
 }
 
 /** The teardown waits for sends and requests under way. */
@@ -188,6 +191,8 @@ export function createApplication(
   };
 
   const { databaseStatementTimeoutMs: statementTimeoutMs } = config;
+  const notices = startNotices(parts, keyPorts);
+  if (notices !== null) endAtTeardown(notices);
   wakeFor('reports', startReportMatcher(reportPorts));
   wakeFor('copies', startCopyComparer({ ...comparing, requireStorage: sendPorts.requireStorage }));
   endAtTeardown(startKeySettler(keyWork, createKeySettlement({ ...keyPorts, statementTimeoutMs }), logger));
@@ -409,5 +414,5 @@ export function createApplication(
     unsubscribes,
     webhooks,
   };
-  return { application, submissions, deps, accounts };
+  return { application, submissions, deps, accounts, wakeNotices: () => notices?.wake() };
 }

@@ -117,6 +117,7 @@ async function startParts(
     submissions,
     deps,
     accounts,
+    wakeNotices,
   } = createApplication(
     {
       parts,
@@ -246,6 +247,7 @@ async function startParts(
     clock,
     logger,
     mayStoreFiles: () => parts.ownStorage.isRight,
+    onFailing: wakeNotices,
   });
   mailboxes = reading;
   parts.ownStorage.onChange(reading.look);

@@ -61,8 +61,8 @@ beforeAll(async () => {
     startSink(),
   ]);
   [one, two] = await Promise.all([
-    startServiceProcess({ env: { ...env(), SECRETS_KEY: KEY } }),
-    startServiceProcess({ env: { ...env(), SECRETS_KEY: KEY } }),
+    startServiceProcess({ env: { ...env(), SECRETS_KEY: KEY, NOTIFY_ADDRESS: 'ops@example.org' } }),
+    startServiceProcess({ env: { ...env(), SECRETS_KEY: KEY, NOTIFY_ADDRESS: 'ops@example.org' } }),
   ]);
 });
 afterAll(async () => {
@@ -582,6 +582,51 @@ describe.skipIf(skipWithoutMailServers())('the mailbox of an account', () => {
     } finally {
       await twins.stop();
     }
+  });
+
+  it('causes an event when it is first read, when it fails and when it works again, and one mail for each failure', async () => {
+    const asked = await ask(one, 'POST', '/api/keys', { name: 'CRM', rights: ['admin'], account_ids: '*' });
+    const headers = { authorization: `Bearer ${String(asked.json['secret'])}` };
+    const { id: after } = (await ask(one, 'GET', '/api/events/latest')).json;
+    const [right, wrong] = [dovecot.urlOf('bob'), dovecot.urlOf('bob').replace(/:[^:@/]+@/, ':wrong@')];
+    const fields = { id: 'fails', from: 'fails@example.com', smtp_url: urlOf(first) };
+    const happened = async () => {
+      const { json } = await ask(one, 'GET', `/api/events?after=${String(after)}&account_id=fails`);
+      const events = json['events'] as { type: string; author: { name: string } | null }[];
+      return events.flatMap(({ type, author }) =>
+        type.startsWith('account.') ? [[type, author?.name ?? null]] : [],
+      );
+    };
+    const mails = () => own.messages.filter(({ raw }) => raw.includes('Account fails: its mailbox'));
+    const mailed = (count: number) =>
+      waitUntil('the operators get a mail', async () => {
+        const [row] = await query(
+          database.connectionString,
+          "select notified_at is not null as is_noted from mailbox_accounts where account_id = 'fails'",
+        );
+        return row?.['is_noted'] === true && mails().length === count;
+      });
+    await ask(one, 'POST', '/api/accounts', { ...fields, imap_url: right }, headers);
+    const events: [string, string | null][] = [['account.connected', 'CRM']];
+    await waitUntil('it is read', async () => (await happened()).length === events.length);
+    await change('fails', 1, { imap_url: wrong });
+    await mailed(1);
+    await change('fails', 2, { imap_url: right });
+    events.push(['account.failing', null], ['account.recovered', null]);
+    await waitUntil('it recovers', async () => (await happened()).length === events.length);
+    await change('fails', 3, { imap_url: wrong });
+    await mailed(2);
+    events.push(['account.failing', null]);
+    expect(await happened()).toEqual(events);
+    const [notice] = mails();
+    expect(notice?.rcptTo).toEqual(['ops@example.org']);
+    expect(notice?.raw.toString()).toMatch(/^Auto-Submitted: auto-generated\r$/m);
+    const [email] = await query(
+      database.connectionString,
+      "select t.status, e.account_id from emails e join email_threads t on t.id = e.thread_id where e.subject like 'Account fails:%'",
+    );
+    expect(email).toEqual({ status: 'done', account_id: 'default' });
+    await ask(one, 'DELETE', '/api/accounts/fails');
   });
 
   it('is found by a check, with its Sent mailbox', async () => {

@@ -43,21 +43,22 @@ export interface AccountStore {
    * meanwhile.
    *
    * @param keyIds asked for when no other change can be under way
+   * @param author the key that creates it; null: none does
    */
-  create(account: NewAccount, keyIds: KeyIds): Promise<StoredAccount>;
+  create(account: NewAccount, keyIds: KeyIds, author: string | null): Promise<StoredAccount>;
   /**
    * Throws `account_changed` when the version is another one, and `secrets_key_missing` as `create` does.
    *
-   * @param hasOtherMailboxes how far the mailboxes were read means nothing any more
+   * @param otherMailboxes how far the mailboxes were read means nothing any more: the key that names other ones; null: they stay
    */
   change(
     account: NewAccount,
     version: number,
     keyIds: KeyIds,
-    hasOtherMailboxes: boolean,
+    otherMailboxes: { readonly author: string | null } | null,
   ): Promise<StoredAccount | null>;
-  /** Changes nothing when it is paused, or not paused, already. */
-  setPaused(id: string, isPaused: boolean): Promise<StoredAccount | null>;
+  /** Changes nothing when it is paused, or not paused, already. @param author the key that acts, for the event */
+  setPaused(id: string, isPaused: boolean, author: string | null): Promise<StoredAccount | null>;
   /** Throws `account_changed` as `change` does, and `account_has_sends` when sends wait. @param version null: any */
   delete(id: string, version: number | null): Promise<StoredAccount | null>;
   /** Seals everything again that is sealed with another key; returns how many. Throws `secrets_key_missing` when something can't be opened. */

@@ -4,6 +4,7 @@ import type { AccountStore, KeyIds, NewAccount, SealedSecrets, StoredAccount } f
 import { MAX_ACCOUNTS } from '../../platform/base/limits.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { toStorableJson } from '../../core/storable-text.ts';
+import { nameAuthor } from '../../platform/db/name-author.ts';
 import { run, statement, type Executor, type RowOf } from '../../platform/db/statement.ts';
 import { inTransaction } from '../../platform/db/transaction.ts';
 import { forgetTokens } from './oauth2-tokens.ts';
@@ -27,7 +28,7 @@ export function createAccountStore(
     read: (id) => read(pool, id),
     hasOtherKeys: (keyIds) => hasOtherKeys(pool, keyIds),
 
-    create: (account, keyIds) =>
+    create: (account, keyIds, author) =>
       inTransaction(pool, async (client) => {
         await nextVersion(client);
         await requireCommonKey(client, account, keyIds);
@@ -36,13 +37,13 @@ export function createAccountStore(
         const [count] = await run(client, COUNT);
         if ((count?.accounts ?? 0) >= MAX_ACCOUNTS)
           throw new ServiceError('too_many_accounts', { values: { limit: MAX_ACCOUNTS } });
-        await run(client, CREATE, toValues(account));
+        await run(client, CREATE, { ...toValues(account), author });
         // Of an earlier account with this id.
         await forgetMailboxes(client, account.id);
         return required(await read(client, account.id));
       }),
 
-    change: (account, version, keyIds, hasOtherMailboxes) =>
+    change: (account, version, keyIds, otherMailboxes) =>
       inTransaction(pool, async (client) => {
         await nextVersion(client);
         await requireCommonKey(client, account, keyIds);
@@ -50,12 +51,16 @@ export function createAccountStore(
         if (known === null) return null;
         requireVersion(known, version);
         await run(client, CHANGE, toValues(account));
-        if (hasOtherMailboxes) await forgetMailboxes(client, account.id);
+        if (otherMailboxes !== null) {
+          await run(client, SET_AUTHOR, { id: account.id, author: otherMailboxes.author });
+          await forgetMailboxes(client, account.id);
+        }
         return read(client, account.id);
       }),
 
-    setPaused: (id, isPaused) =>
+    setPaused: (id, isPaused, author) =>
       inTransaction(pool, async (client) => {
+        await nameAuthor(client, author);
         await nextVersion(client);
         await run(client, isPaused ? PAUSE : RESUME, { id });
         return read(client, id);
@@ -158,7 +163,8 @@ const OTHER_KEY = statement(
 
 const CREATE = statement(
   'create-account',
-  'insert into accounts (id, settings, sealed, key_id) values ($id, $settings::jsonb, $sealed, $keyId)',
+  `insert into accounts (id, settings, sealed, key_id, author_key)
+  values ($id, $settings::jsonb, $sealed, $keyId, $author)`,
 );
 
 const CHANGE = statement(
@@ -166,6 +172,8 @@ const CHANGE = statement(
   `update accounts set settings = $settings::jsonb, sealed = $sealed, key_id = $keyId, version = version + 1, updated_at = now()
   where id = $id`,
 );
+
+const SET_AUTHOR = statement('set-account-author', 'update accounts set author_key = $author where id = $id');
 
 const PAUSE = statement(
   'pause-account',

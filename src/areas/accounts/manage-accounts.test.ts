@@ -2,7 +2,10 @@ import { expect, it } from 'vitest';
 import { createManagedAccounts, type ManageAccountsPorts } from './manage-accounts.ts';
 import type { NewAccount, StoredAccount } from './account-ports.ts';
 import { ServiceError } from '../../core/errors.ts';
+import { withEverything } from '../../core/keys/caller.ts';
 import { splitFields } from './account-fields.ts';
+
+const CALLER = withEverything({ kind: 'secret', number: 1 });
 
 const KEY_ID = Buffer.alloc(16, 1);
 const OAUTH2 = { provider: 'google', client_id: 'crm', refresh_token: 'secret' };
@@ -62,13 +65,13 @@ function managed(
 
 it('keeps what a change leaves out', async () => {
   const { accounts, changes } = managed();
-  await accounts.change('sales', 1, { rate_per_minute: 3 });
+  await accounts.change(CALLER, 'sales', 1, { rate_per_minute: 3 });
   expect(changes.map((account) => account.open)).toEqual([{ ...open, rate_per_minute: 3 }]);
 });
 
 it('does not undo the change that leads to the version of a request', async () => {
   const { accounts, changes } = managed(() => ({ version: 2, open: { ...open, rate_per_day: 7 } }));
-  await expect(accounts.change('sales', 2, { rate_per_minute: 3 })).rejects.toMatchObject({
+  await expect(accounts.change(CALLER, 'sales', 2, { rate_per_minute: 3 })).rejects.toMatchObject({
     code: 'account_changed',
   });
   expect(changes).toEqual([]);
@@ -77,13 +80,15 @@ it('does not undo the change that leads to the version of a request', async () =
 it('gives the tokens of OAuth2 to no other server than the one that they were given for', async () => {
   const { accounts, changes } = managed();
   const elsewhere = { smtp_url: 'smtps://sales@smtp.elsewhere.test' };
-  await expect(accounts.change('sales', 1, elsewhere)).rejects.toMatchObject({ code: 'invalid_account' });
+  await expect(accounts.change(CALLER, 'sales', 1, elsewhere)).rejects.toMatchObject({
+    code: 'invalid_account',
+  });
   await expect(
-    accounts.change('sales', 1, { imap_url: 'imaps://sales@imap.elsewhere.test' }),
+    accounts.change(CALLER, 'sales', 1, { imap_url: 'imaps://sales@imap.elsewhere.test' }),
   ).rejects.toMatchObject({ code: 'invalid_account' });
   expect(changes).toEqual([]);
-  await accounts.change('sales', 1, { smtp_url: 'smtp://sales@smtp.example.com:587' });
-  await accounts.change('sales', 1, { ...elsewhere, oauth2: OAUTH2 });
+  await accounts.change(CALLER, 'sales', 1, { smtp_url: 'smtp://sales@smtp.example.com:587' });
+  await accounts.change(CALLER, 'sales', 1, { ...elsewhere, oauth2: OAUTH2 });
   expect(changes).toHaveLength(2);
 });
 
@@ -94,11 +99,11 @@ it('lets servers be corrected while the owner has not consented yet, but not tho
   };
   const elsewhere = { smtp_url: 'smtps://sales@smtp.elsewhere.test' };
   const waiting = managed(undefined, withOAuth2({ provider: 'google', client_id: 'crm' }));
-  await waiting.accounts.change('sales', 1, elsewhere);
+  await waiting.accounts.change(CALLER, 'sales', 1, elsewhere);
   expect(waiting.changes).toHaveLength(1);
   const grant = { grant: 'client_credentials', client_secret: 's' };
   const granted = managed(undefined, withOAuth2({ ...OAUTH2, ...grant, refresh_token: null }));
-  await expect(granted.accounts.change('sales', 1, elsewhere)).rejects.toMatchObject({
+  await expect(granted.accounts.change(CALLER, 'sales', 1, elsewhere)).rejects.toMatchObject({
     code: 'invalid_account',
   });
 });

@@ -1,6 +1,7 @@
 /** Creates, changes, pauses and deletes the accounts that are no part of a configuration. Every process follows by itself. */
 import { isDeepStrictEqual } from 'node:util';
 import { ServiceError } from '../../core/errors.ts';
+import { keyIdOf, type Caller } from '../../core/keys/caller.ts';
 import type { ConsentClient, ConsentGrant } from './consent-ports.ts';
 import {
   isSameMailbox,
@@ -135,7 +136,7 @@ export function createManagedAccounts({ store, sealer, directory, examine, isUse
         };
         const next = await toSealed(id, checked(id, { ...fields, oauth2 }));
         try {
-          found(await followed(store.change(next, account.version, keyIds, false)));
+          found(await followed(store.change(next, account.version, keyIds, null)));
           return true;
         } catch (error) {
           const isBeaten = error instanceof ServiceError && error.code === 'account_changed';
@@ -149,18 +150,18 @@ export function createManagedAccounts({ store, sealer, directory, examine, isUse
      *
      * @param adoptMail the account continues mail that is recorded under its id
      */
-    async create(id: string, fields: AccountFields, adoptMail: boolean): Promise<void> {
+    async create(caller: Caller, id: string, fields: AccountFields, adoptMail: boolean): Promise<void> {
       refuseDeclared(id);
       const account = await toSealed(id, checked(id, fields));
       if ((await store.read(id)) !== null)
         throw new ServiceError('account_exists', { values: { value: id } });
       if (!adoptMail && (await isUsed(id)))
         throw new ServiceError('account_has_mail', { values: { value: id } });
-      await followed(store.create(account, keyIds));
+      await followed(store.create(account, keyIds, keyIdOf(caller)));
     },
 
     /** Absent fields stay, null removes one; what changes nothing is no change. Throws `invalid_account`, `account_changed`, `secrets_key_missing`. */
-    async change(id: string, version: number, change: AccountFields): Promise<void> {
+    async change(caller: Caller, id: string, version: number, change: AccountFields): Promise<void> {
       const { account: before, secrets, fields } = await open(id);
       // Another version would lose what was changed since it was read, if the one in the request comes to be meanwhile.
       if (before.version !== version)
@@ -173,13 +174,14 @@ export function createManagedAccounts({ store, sealer, directory, examine, isUse
       if (hasTokens && change['oauth2'] === undefined) requireSameServers(secrets, next.secrets);
       if (isDeepStrictEqual(next, { open: before.open, secrets })) return;
       const account = await toSealed(id, next);
-      const isOther = !isSameMailbox(secrets.imap_url, next.secrets.imap_url);
-      found(await followed(store.change(account, version, keyIds, isOther)));
+      const isSame = isSameMailbox(secrets.imap_url, next.secrets.imap_url);
+      const other = isSame ? null : { author: keyIdOf(caller) };
+      found(await followed(store.change(account, version, keyIds, other)));
     },
 
-    async setPaused(id: string, isPaused: boolean): Promise<void> {
+    async setPaused(caller: Caller, id: string, isPaused: boolean): Promise<void> {
       refuseDeclared(id);
-      found(await followed(store.setPaused(id, isPaused)));
+      found(await followed(store.setPaused(id, isPaused, keyIdOf(caller))));
     },
 
     /** Its mail stays. Throws `account_changed`, `account_has_sends`. @param version null: any */

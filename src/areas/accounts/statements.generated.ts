@@ -52,6 +52,7 @@ declare module '../../platform/db/statement.ts' {
         settings: string | null;
         sealed: Buffer | null;
         keyId: Buffer | null;
+        author: string | null;
       };
       row: object;
     };
@@ -167,6 +168,13 @@ declare module '../../platform/db/statement.ts' {
       values: {
         sealed: Buffer | null;
         keyId: Buffer | null;
+        id: string | null;
+      };
+      row: object;
+    };
+    'set-account-author': {
+      values: {
+        author: string | null;
         id: string | null;
       };
       row: object;

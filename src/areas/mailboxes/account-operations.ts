@@ -145,8 +145,8 @@ export const accountOperations = [
       'too_many_accounts',
     ],
     act: { event: 'account.created', what, after: actFields },
-    async run(_caller, { id, adoptMail, ...settings }, deps) {
-      await deps.accounts.create(id, toFields(settings), adoptMail);
+    async run(caller, { id, adoptMail, ...settings }, deps) {
+      await deps.accounts.create(caller, id, toFields(settings), adoptMail);
       return read(id, deps);
     },
   }),
@@ -221,8 +221,8 @@ export const accountOperations = [
       before,
       after: actFields,
     },
-    async run(_caller, { id, version, ...change }, deps) {
-      await deps.accounts.change(id, version, toFields(change));
+    async run(caller, { id, version, ...change }, deps) {
+      await deps.accounts.change(caller, id, version, toFields(change));
       return read(id, deps);
     },
   }),
@@ -267,8 +267,8 @@ export const accountOperations = [
     versionOf,
     errors: ['account_declared'],
     act: { event: 'account.paused', what, before, after: actFields },
-    async run(_caller, { id }, deps) {
-      await deps.accounts.setPaused(id, true);
+    async run(caller, { id }, deps) {
+      await deps.accounts.setPaused(caller, id, true);
       return read(id, deps);
     },
   }),
@@ -289,8 +289,8 @@ export const accountOperations = [
     versionOf,
     errors: ['account_declared'],
     act: { event: 'account.resumed', what, before, after: actFields },
-    async run(_caller, { id }, deps) {
-      await deps.accounts.setPaused(id, false);
+    async run(caller, { id }, deps) {
+      await deps.accounts.setPaused(caller, id, false);
       return read(id, deps);
     },
   }),

@@ -42,8 +42,8 @@ export function createMailboxLeases(
 
     noteAttempt: (owner, accountId) => fenced(pool, NOTE_ATTEMPT, { accountId, owner }),
 
-    noteAccountFailure: (owner, accountId, { kind, reason, retryMs }) =>
-      fenced(pool, NOTE_FAILURE, { accountId, owner, kind, reason: storable(reason), retryMs }),
+    noteAccountFailure: (owner, accountId, { kind, reason, retryMs, isLasting }) =>
+      fenced(pool, NOTE_FAILURE, { accountId, owner, kind, reason: storable(reason), retryMs, isLasting }),
   };
 }
 
@@ -168,7 +168,8 @@ const END_READING = statement(
 const HOLD_BACK = statement(
   'hold-back-account',
   `update mailbox_accounts
-  set owner = '00000000-0000-0000-0000-000000000000', lease_until = ${fromNow('$holdMs')}, next_attempt_at = null
+  set owner = '00000000-0000-0000-0000-000000000000', lease_until = ${fromNow('$holdMs')}, next_attempt_at = null,
+    connected_at = null, failing_since = null, notified_at = null
   where account_id = $accountId`,
 );
 
@@ -185,7 +186,8 @@ const NOTE_FAILURE = statement(
   'mailbox-account-failure',
   `${HELD}, noted as (
     update mailbox_accounts set last_error_kind = $kind, last_error = $reason, last_error_at = now(),
-      next_attempt_at = ${fromNow('$retryMs')}
+      next_attempt_at = ${fromNow('$retryMs')},
+      failing_since = coalesce(failing_since, case when $isLasting::boolean then date_trunc('milliseconds', now()) end)
     where account_id = $accountId and exists (select from held)
   )
   select exists (select from held) as held`,

@@ -22,6 +22,8 @@ export interface MailboxReaderPorts extends Omit<ReadAccountPorts, 'fetchLimit' 
   readonly source: Pick<MailboxSource, 'connect'>;
   /** False while the storage of files can't be used. */
   readonly mayStoreFiles: () => boolean;
+  /** The failure of an account was noted. */
+  readonly onFailing?: () => void;
   /** From 0 (inclusive) to 1 (exclusive). */
   readonly random: () => number;
 }
@@ -252,7 +254,9 @@ export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxRe
           const level = kind === 'service' && !(error instanceof ServiceError) ? 'error' : 'warn';
           logger[level]({ err: error, accountId: id, retryMs }, 'an account could not be read; trying again');
         }
-        await note(id, { kind, reason: reasonOf(error), retryMs });
+        // A connection that the next attempt restores is no failure.
+        const isLasting = kind === 'credentials' || failures > 1;
+        await note(id, { kind, reason: reasonOf(error), retryMs, isLasting });
         await rest(timers, retryMs, leave);
       }
     }
@@ -264,6 +268,7 @@ export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxRe
   async function note(id: string, failure: Parameters<typeof records.noteAccountFailure>[2]): Promise<void> {
     try {
       await records.noteAccountFailure(owner, id, failure);
+      ports.onFailing?.();
     } catch (err) {
       // It may be the very failure to be noted; the next try finds out if the account is still ours.
       logger.debug({ err, accountId: id }, 'the failure of an account could not be noted');

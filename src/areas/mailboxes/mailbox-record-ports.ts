@@ -113,7 +113,13 @@ export interface MailboxRecords {
   noteAccountFailure(
     owner: string,
     accountId: string,
-    failure: { readonly kind: AccountFailure; readonly reason: string; readonly retryMs: number },
+    failure: {
+      readonly kind: AccountFailure;
+      readonly reason: string;
+      readonly retryMs: number;
+      /** It counts as failing until INBOX is read to its end again. */
+      readonly isLasting: boolean;
+    },
   ): Promise<void>;
   /** The mailboxes to read, created if new, in the order given. Other mailboxes of the account are no longer read. */
   openMailboxes(

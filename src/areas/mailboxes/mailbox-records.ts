@@ -176,6 +176,9 @@ const RECORD_PROGRESS = statement(
     update mailboxes b set uid_validity = $uidValidity, uid_next = $uidNext, message_count = $exists, highest_modseq = $highestModSeq::numeric,
       since = $since, has_older = b.has_older or coalesce(b.uid_validity <> $uidValidity, false)
     from held where b.id = $mailboxId
+  ), connected as (
+    update mailbox_accounts a set connected_at = now() from held, mailboxes b
+    where a.account_id = $accountId and a.connected_at is null and b.id = $mailboxId and b.special_use = '\\Inbox'
   )
   select exists (select from held) as held`,
 );
@@ -227,6 +230,10 @@ const CONCLUDE_PASS = statement(
   ), noted as (
     update mailboxes b set last_success_at = greatest(b.last_success_at, now() - $ageMs * interval '1 millisecond')
     from held, waiting w where b.id = $mailboxId and w.messages = 0
+  ), recovered as (
+    update mailbox_accounts a set failing_since = null, notified_at = null from held, waiting w, mailboxes b
+    where a.account_id = $accountId and a.failing_since is not null
+      and b.id = $mailboxId and b.special_use = '\\Inbox' and w.messages = 0
   )
   select exists (select from held) as held, w.messages as waiting, b.has_older,
     (extract(epoch from w.next_try_at - now()) * 1000)::float8 as next_try_ms

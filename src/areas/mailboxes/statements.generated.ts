@@ -126,6 +126,18 @@ declare module '../../platform/db/statement.ts' {
       };
       row: object;
     };
+    'failing-accounts': {
+      values: {
+        accountIds: readonly (string | null)[] | null;
+      };
+      row: {
+        account_id: string;
+        kind: 'credentials' | 'connection' | 'refused' | 'service' | null;
+        reason: string | null;
+        failing_since: Date | null;
+        is_due: boolean | null;
+      };
+    };
     'find-quarantined-to-erase': {
       values: {
         pattern: string | null;
@@ -181,6 +193,7 @@ declare module '../../platform/db/statement.ts' {
         kind: string | null;
         reason: string | null;
         retryMs: number | null;
+        isLasting: boolean | null;
       };
       row: {
         held: boolean | null;
@@ -393,6 +406,13 @@ declare module '../../platform/db/statement.ts' {
         quarantined_at: Date | null;
         next_try_at: Date;
       };
+    };
+    'set-account-notified': {
+      values: {
+        accountId: string | null;
+        since: Date | string | null;
+      };
+      row: object;
     };
   }
 }

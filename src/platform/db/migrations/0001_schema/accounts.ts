@@ -19,6 +19,8 @@ export const ACCOUNTS = [
     key_id bytea not null check (length(key_id) = 16),
     version int not null default 1 check (version > 0),
     paused_at timestamptz,
+    -- The key that named its mailboxes; null: none did
+    author_key text collate "C",
     created_at timestamptz not null default now(),
     updated_at timestamptz not null default now()
   )`,

@@ -299,13 +299,28 @@ export const EVENT_TRIGGERS = [
 
   ...rowTrigger(
     'mailbox_accounts_events_after_update',
-    'update of last_error on mailbox_accounts',
-    // Refused credentials need a person, also where another failure came first.
-    `(old.last_error is null) <> (new.last_error is null)
-      or (new.last_error_kind = 'credentials' and old.last_error_kind is distinct from 'credentials')`,
-    `values (case when new.last_error is null then 'account.recovered' else 'account.failing' end, clock_timestamp(),
+    'update of failing_since, last_error_kind on mailbox_accounts',
+    // Refused credentials need a person, also where another failure came first. What failed in other mailboxes does not recover in these.
+    `((old.failing_since is null) <> (new.failing_since is null) and (new.failing_since is not null or new.connected_at is not null))
+      or (new.failing_since is not null and new.last_error_kind = 'credentials' and old.last_error_kind is distinct from 'credentials')`,
+    `values (case when new.failing_since is null then 'account.recovered' else 'account.failing' end, clock_timestamp(),
       new.account_id, null, null, null, null, false,
-      json_build_object('kind', new.last_error_kind, 'error', left(new.last_error, 500)))`,
+      json_build_object('kind', case when new.failing_since is not null then new.last_error_kind end,
+        'error', case when new.failing_since is not null then left(new.last_error, 500) end))`,
+  ),
+  ...rowTrigger(
+    'mailbox_accounts_events_after_connect',
+    'update of connected_at on mailbox_accounts',
+    'old.connected_at is null and new.connected_at is not null',
+    `values ('account.connected', clock_timestamp(), new.account_id, null, null, null, null, false, '{}')`,
+    '(select a.author_key from accounts a where a.id = new.account_id)',
+  ),
+  ...rowTrigger(
+    'accounts_events_after_update',
+    'update of paused_at on accounts',
+    '(old.paused_at is null) <> (new.paused_at is null)',
+    `values (case when new.paused_at is null then 'account.resumed' else 'account.paused' end, clock_timestamp(), new.id,
+      null, null, null, null, false, '{}')`,
   ),
   ...rowTrigger(
     'storage_faults_events_after_write',

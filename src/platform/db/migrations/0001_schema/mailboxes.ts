@@ -58,6 +58,13 @@ export const MAILBOXES = [
     last_error text,
     last_error_kind text check (last_error_kind in ('credentials', 'connection', 'refused', 'service')),
     last_error_at timestamptz,
+    -- When INBOX was first opened; null: not since the account was created, or got other mailboxes
+    connected_at timestamptz,
+    -- Since then INBOX can't be read, although it was tried again; null: it was read to its end after the last such error
+    failing_since timestamptz,
+    -- When the operators got their mail about this failure; null: not yet
+    notified_at timestamptz,
+    check (notified_at is null or failing_since is not null),
     check ((owner is null) = (lease_until is null)),
     check ((last_error is null) = (last_error_kind is null) and (last_error is null) = (last_error_at is null))
   )`,
