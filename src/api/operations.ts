@@ -1,5 +1,6 @@
 /** Every declared operation of the API, and what they stand on. */
 import type { Operation } from '../platform/operation/declaration.ts';
+import type { FindAccountSettings } from '../areas/accounts/account-ports.ts';
 import type { AccountConsents } from '../areas/accounts/account-consents.ts';
 import type { ManagedAccounts } from '../areas/accounts/manage-accounts.ts';
 import { accountOperations } from '../areas/mailboxes/account-operations.ts';
@@ -50,6 +51,7 @@ export interface OperationDeps extends Omit<Application, 'checkReadiness'> {
   readonly accountOf: AccountOf;
   readonly accounts: ManagedAccounts;
   readonly consents: AccountConsents;
+  readonly findAccountSettings: FindAccountSettings;
   readonly addresses: AddressUseCases;
   readonly assignees: AssigneeReader;
   readonly auditLog: Pick<AuditLog, 'list'>;

@@ -87,6 +87,7 @@ import { followedBy } from './followed-by.ts';
 import type { Parts } from './open-parts.ts';
 import { together, type Teardown } from './teardown.ts';
 import type { Sending } from './start-sending.ts';
+import { findSettings } from './find-settings.ts';
 import { startImageProxy } from './start-image-proxy.ts';
 import { startNotices } from './start-notices.ts';
 import { startSentCopies } from './start-sent-copies.ts';
@@ -389,6 +390,7 @@ export function createApplication(
       logger,
       security,
     }),
+    findAccountSettings: findSettings(config.senderCheck.dnsServers),
     addresses: createAddresses(createKnownAddresses(reading), parts.accounts),
     assignees: createAssigneeReader(callers),
     auditLog: createAuditLog(callers),

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { createImageFetcher } from '../connectors/remote-images/fetch-image.ts';
 import { createImageCache, removeImageCache } from '../connectors/remote-images/image-cache.ts';
 import { guardedLookup } from '../connectors/webhooks/guarded-lookup.ts';
-import { isPublic } from '../connectors/webhooks/public-addresses.ts';
+import { requirePublic } from '../connectors/webhooks/public-addresses.ts';
 import { resolvePublicName } from '../connectors/webhooks/resolve-host.ts';
 import type { ImageUrls } from '../areas/emails/image-urls.ts';
 import {
@@ -39,10 +39,4 @@ export function startImageProxy(
   });
   const now = () => performance.now();
   return createRemoteImages({ imageUrls, hasEmail, fetchImage, cache, meter, now, logger });
-}
-
-/** What WEBHOOK_ALLOW allows is for endpoints that an operator chose, not for addresses that strangers write. */
-function requirePublic(address: string): void {
-  if (!isPublic(address))
-    throw Object.assign(new Error('not a public address'), { code: 'not_a_public_address' });
 }

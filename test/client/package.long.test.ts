@@ -82,6 +82,7 @@ const METHODS = {
   listAccounts: 'client.accounts.list',
   createAccount: 'client.accounts.create',
   checkAccount: 'client.accounts.check',
+  findAccountSettings: 'client.accounts.findSettings',
   getAccount: 'client.accounts.get',
   changeAccount: 'client.accounts.change',
   deleteAccount: 'client.accounts.delete',

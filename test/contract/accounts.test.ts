@@ -11,7 +11,12 @@ import { skipWithoutMailServers } from '../helpers/mail-servers.ts';
 import { fillMaildir } from '../helpers/maildir.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
-import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
+import {
+  disposeService,
+  startServiceProcess,
+  TEST_SECRET,
+  type ServiceProcess,
+} from '../helpers/service-process.ts';
 import { startSmtpSink, type SmtpSink } from '../helpers/smtp-sink.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 
@@ -206,6 +211,45 @@ describe('an account that was created', () => {
     expect((await create('taken')).status).toBe(201);
     expect(codeOf(await create('taken'))).toEqual([409, 'account_exists']);
     expect(codeOf(await create('default'))).toEqual([409, 'account_declared']);
+  });
+});
+
+describe('the servers of a mailbox', () => {
+  it('are found by its address, in the form in which accounts take them', async () => {
+    const { status, json } = await ask(
+      one,
+      'GET',
+      '/api/accounts/settings?address=Ann%20%3Cann%40gmail.com%3E',
+    );
+    const candidates = json['candidates'] as Record<string, unknown>[];
+    expect([status, json['address'], candidates.length]).toEqual([200, 'ann@gmail.com', 1]);
+    const { log_in: logIn, smtp_url, imap_url, oauth2 } = candidates[0] ?? {};
+    expect(logIn).toBe('consent');
+    const ofClient = { ...(oauth2 as object), client_id: 'crm', client_secret: 'of-the-client' };
+    const made = await create('found', { smtp_url, imap_url, oauth2: ofClient });
+    expect([made.status, made.json['reconnect']]).toEqual([201, true]);
+    await ask(one, 'DELETE', '/api/accounts/found');
+    // A name of this machine: nothing is asked.
+    expect(await ask(one, 'GET', '/api/accounts/settings?address=ann@localhost')).toMatchObject({
+      json: { candidates: [] },
+    });
+    expect(codeOf(await ask(one, 'GET', '/api/accounts/settings'))).toEqual([400, 'invalid_request']);
+    expect(codeOf(await ask(one, 'GET', '/api/accounts/settings?address=ann'))).toEqual([
+      400,
+      'invalid_address',
+    ]);
+    expect(codeOf(await create('settings'))).toEqual([400, 'invalid_account']);
+  });
+
+  it('are printed by a command', async () => {
+    const { stdout, exitCode } = await runCommand(['accounts', 'find', 'ann@gmail.com'], {
+      dataDir: one.dataDir,
+      env: { EMAIL_WORKER_URL: one.url, EMAIL_WORKER_KEY: TEST_SECRET },
+    });
+    expect([exitCode, stdout]).toEqual([
+      0,
+      expect.stringContaining('imaps://ann%40gmail.com@imap.gmail.com:993'),
+    ]);
   });
 });
 

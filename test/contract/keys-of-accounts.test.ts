@@ -287,6 +287,7 @@ const CHECKS: Readonly<Record<string, ((others: Others) => readonly Check[]) | n
   listAccounts: () => [['/api/accounts', GET, 'lists']],
   createAccount: () => [['/api/accounts', { json: { id: 'new', from: 'new@example.com' } }, REFUSED]],
   checkAccount: () => [['/api/accounts/check', { json: { id: 'new', from: 'new@example.com' } }, REFUSED]],
+  findAccountSettings: () => [['/api/accounts/settings?address=ann@gmail.com', GET, REFUSED]],
   getAccount: () => [['/api/accounts/support', GET, ACCOUNT]],
   changeAccount: () => [
     [

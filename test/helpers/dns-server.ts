@@ -7,13 +7,13 @@ export interface DnsServer {
   readonly address: string;
   /** Name → its TXT records, each with its strings; `fail` → SERVFAIL. Any other name does not exist. */
   readonly records: Map<string, readonly (readonly string[])[] | 'fail'>;
-  /** Type and name → the content of the records: `MX example.com` → `10 mail.example.com`, `A …` → an address, `PTR …` → a name. */
+  /** Type and name → the content of the records: `MX example.com` → `10 mail.example.com`, `A …` → an address, `PTR …` → a name, `SRV …` → `0 1 993 imap.example.com`. */
   readonly others: Map<string, readonly string[]>;
   stop(): Promise<void>;
 }
 
 const TXT = 16;
-const TYPES: Readonly<Record<number, string>> = { 1: 'A', 12: 'PTR', 15: 'MX' };
+const TYPES: Readonly<Record<number, string>> = { 1: 'A', 12: 'PTR', 15: 'MX', 33: 'SRV' };
 const NAME_POINTER = Buffer.from([0xc0, 12]);
 
 export async function startDnsServer(): Promise<DnsServer> {
@@ -70,6 +70,12 @@ function toAnswer(type: number, answer: string | readonly string[]): Buffer {
 function toData(type: number, text: string): Buffer {
   if (TYPES[type] === 'A') return Buffer.from(text.split('.').map(Number));
   if (TYPES[type] === 'PTR') return toName(text);
+  if (TYPES[type] === 'SRV') {
+    const [priority = '0', weight = '0', port = '0', target = ''] = text.split(' ');
+    const fixed = Buffer.alloc(6);
+    [priority, weight, port].forEach((number, index) => fixed.writeUInt16BE(Number(number), 2 * index));
+    return Buffer.concat([fixed, toName(target)]);
+  }
   const [preference = '0', name = ''] = text.split(' ');
   return Buffer.concat([Buffer.from([0, Number(preference)]), toName(name)]);
 }

@@ -98,6 +98,10 @@ export type DeletedWebhook = Schemas['DeletedWebhook'];
 export type AccountConsent = Schemas['AccountConsent'];
 export type DeletedAccount = Schemas['DeletedAccount'];
 export type AccountCheck = Schemas['AccountCheck'];
+/** Servers of a mailbox that were found for its address. */
+export type FoundSettings = Schemas['FoundSettings'];
+export type FoundServers = Schemas['FoundServers'];
+export type FoundOAuth2 = Schemas['FoundOAuth2'];
 export type AccountSettings = Schemas['AccountSettings'];
 export type AccountRequest = Input<Schemas['CreateAccountRequest']>;
 export type AccountChange = Input<Schemas['ChangeAccountRequest']>;

@@ -75,6 +75,7 @@ describe('the OpenAPI document', () => {
       'delete /api/unsubscribes/{id}',
       'delete /api/webhooks/{id}',
       'get /api/accounts',
+      'get /api/accounts/settings',
       'get /api/accounts/{id}',
       'get /api/addresses',
       'get /api/assignees',

@@ -1,6 +1,8 @@
 /** What managing accounts needs: their rows, and the keys that seal their secrets. */
 import type { AccountFields } from './account-fields.ts';
 import type { ConsentClient } from './consent-ports.ts';
+import type { Address } from '../../core/address/address.ts';
+import type { FoundSettings } from '../../core/accounts/found-settings.ts';
 import type { OpenSettings } from '../../core/accounts/open-settings.ts';
 
 /** Every process follows a change of an account within this time, in ms. */
@@ -91,6 +93,12 @@ export type ExamineAccount = (
   fields: AccountFields,
   signal: AbortSignal,
 ) => Promise<readonly AccountFinding[]>;
+
+/** The servers of the mailbox with the address, the likeliest first; empty: none are found. Never throws for what strangers answer. */
+export type FindAccountSettings = (
+  address: Address,
+  signal: AbortSignal,
+) => Promise<readonly FoundSettings[]>;
 
 /** What a process knows of an account. */
 export interface AccountFacts {

@@ -42,6 +42,9 @@ function requireSameServers(old: AccountSecrets, next: AccountSecrets): void {
   });
 }
 
+/** `GET /api/accounts/{id}` can't reach them. */
+const RESERVED: ReadonlySet<string> = new Set(['settings']);
+
 /** Another request may change an account at the same moment. */
 const MAX_TRIES = 5;
 
@@ -152,6 +155,11 @@ export function createManagedAccounts({ store, sealer, directory, examine, isUse
      */
     async create(caller: Caller, id: string, fields: AccountFields, adoptMail: boolean): Promise<void> {
       refuseDeclared(id);
+      if (RESERVED.has(id))
+        throw new ServiceError('invalid_account', {
+          values: { field: 'id' },
+          details: 'is the name of an operation',
+        });
       const account = await toSealed(id, checked(id, fields));
       if ((await store.read(id)) !== null)
         throw new ServiceError('account_exists', { values: { value: id } });

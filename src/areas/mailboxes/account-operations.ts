@@ -4,6 +4,11 @@ import { toJson, type Value } from '../../platform/operation/values.ts';
 import { AccountId } from '../../platform/schemas/page-schemas.ts';
 import { IF_THIS_VERSION, versionOf } from '../../platform/schemas/entry-version.ts';
 import { record, Timestamp } from '../../platform/schemas/schemas.ts';
+import { LOG_INS, SETTINGS_SOURCES } from '../../core/accounts/found-settings.ts';
+import { parseAddress } from '../../core/address/address-list.ts';
+import { invalidRequest } from '../../core/errors.ts';
+import { addrSpec } from '../../core/address/address.ts';
+import type { FindAccountSettings } from '../accounts/account-ports.ts';
 import type { AccountFields } from '../accounts/account-fields.ts';
 import type { AccountConsents } from '../accounts/account-consents.ts';
 import type { ManagedAccounts } from '../accounts/manage-accounts.ts';
@@ -33,6 +38,8 @@ const ChangeBody = {
 } as const;
 
 const MAX_RETURN_URL_CHARS = 2000;
+/** Of RFC 5321, with a display name. */
+const MAX_ADDRESS_CHARS = 1000;
 
 /** Each waits for servers. */
 const MAX_CHECKS = 8;
@@ -68,10 +75,43 @@ const ConsentBody = {
 /** The fields as ACCOUNTS_FILE has them. */
 const toFields = toJson({ properties: ACCOUNT_SETTINGS }) as (settings: object) => AccountFields;
 
+const NullableText = { type: ['string', 'null'] } as const;
+
+const FoundSettings = record('FoundSettings', {
+  address: { type: 'string' },
+  candidates: {
+    type: 'array',
+    description: 'The likeliest first.',
+    items: record('FoundServers', {
+      source: {
+        type: 'string',
+        enum: [...SETTINGS_SOURCES],
+        description: '`provider`: a list; `srv`, `mx`: the DNS; `autoconfig`: a file of the domain.',
+      },
+      name: { ...NullableText, description: 'The provider.' },
+      log_in: {
+        type: 'string',
+        enum: [...LOG_INS],
+        description: '`consent`: create the account with `oauth2`, then ask for a consent.',
+      },
+      smtp_url: { ...NullableText, description: 'Without a password.' },
+      imap_url: { ...NullableText, description: 'Without a password.' },
+      oauth2: {
+        anyOf: [
+          record('FoundOAuth2', { provider: { type: 'string', enum: ['google', 'microsoft'] } }),
+          { type: 'null' },
+        ],
+      },
+      note: { ...NullableText, description: 'In English; what to consider.' },
+    }),
+  },
+});
+
 interface Deps {
   readonly accounts: ManagedAccounts;
   readonly consents: AccountConsents;
   readonly mailboxes: Mailboxes;
+  readonly findAccountSettings: FindAccountSettings;
   readonly clock: Clock;
 }
 
@@ -172,6 +212,36 @@ export const accountOperations = [
     async run(_caller, { id, ...settings }, { accounts }, signal) {
       const findings = await accounts.examine(id, toFields(settings), signal);
       return { ok: findings.every(({ grade }) => grade !== 'problem'), findings };
+    },
+  }),
+
+  operation({
+    id: 'findAccountSettings',
+    method: 'GET',
+    path: '/api/accounts/settings',
+    right: 'admin',
+    account: 'every',
+    tag,
+    summary: 'Find the servers of a mailbox',
+    description:
+      'Looks in the list of providers, then in the DNS of the domain (SRV, MX) and its autoconfig file, within some seconds. No ' +
+      'private address is asked, and no server is connected to. `createAccount` takes what it finds, with the password added.',
+    query: {
+      address: {
+        type: 'string',
+        minLength: 1,
+        maxLength: MAX_ADDRESS_CHARS,
+        description: 'Of the mailbox; required.',
+      },
+    },
+    atOnce: MAX_CHECKS,
+    answer: 'What was found; it may be nothing.',
+    output: FoundSettings,
+    errors: ['invalid_address', 'busy'],
+    async run(_caller, { address }, { findAccountSettings }, signal) {
+      if (address === undefined) throw invalidRequest('missing', { field: 'address' });
+      const parsed = parseAddress(address, 'address');
+      return { address: addrSpec(parsed), candidates: [...(await findAccountSettings(parsed, signal))] };
     },
   }),
 

@@ -86,6 +86,28 @@ const COLUMNS: readonly Column<AccountJson>[] = [
   },
 ];
 
+interface CandidateJson {
+  readonly source: string;
+  readonly name: string | null;
+  readonly log_in: string;
+  readonly smtp_url: string | null;
+  readonly imap_url: string | null;
+  readonly note: string | null;
+}
+
+interface FoundJson {
+  readonly candidates: readonly CandidateJson[];
+}
+
+const FOUND: readonly Column<CandidateJson>[] = [
+  { title: 'SOURCE', value: ({ source }) => source },
+  { title: 'PROVIDER', value: ({ name }) => name },
+  { title: 'LOG-IN', value: ({ log_in: logIn }) => logIn.replace('_', ' ') },
+  { title: 'IMAP_URL', value: ({ imap_url: url }) => url },
+  { title: 'SMTP_URL', value: ({ smtp_url: url }) => url },
+  { title: 'NOTE', value: ({ note }) => note, shrinks: true },
+];
+
 interface CheckJson {
   readonly ok: boolean;
   readonly findings: readonly {
@@ -99,6 +121,7 @@ interface CheckJson {
 const TAKES_FILE: ReadonlySet<string> = new Set(['check', 'add']);
 const ACTIONS = [
   'list',
+  'find',
   'check',
   'add',
   'consent',
@@ -117,7 +140,7 @@ export const accountsCommand = defineCommand({
   description:
     '`list`, the default: READ is the time since the least recently read mailbox was read, TO READ the number of messages still ' +
     'to be recorded, SET ASIDE the number of quarantined messages. `add` takes the fields of ACCOUNTS_FILE as a JSON object; ' +
-    '`${NAME}` is not replaced. `check` tries the servers of such an object, and keeps nothing. `consent` prints a link for the ' +
+    '`${NAME}` is not replaced. `find` looks for the servers of the mailbox with an address; `check` tries the servers of such an object, and keeps nothing. `consent` prints a link for the ' +
     'owner of a mailbox, who allows the access at the provider; it is good for one day and one use. Accounts of the configuration are only listed. All of these need a running service.\n\n' +
     '`rotate-secrets` seals the secrets of accounts with the first key of SECRETS_KEY, or with a new one in the data folder. With ' +
     'SECRETS_KEY, restart all processes with the new and the old key first, and without the old one afterwards.',
@@ -125,14 +148,15 @@ export const accountsCommand = defineCommand({
     {
       name: 'action',
       meaning:
-        '`list`, `check`, `add`, `consent`, `pause`, `resume`, `resync`, `remove` or `rotate-secrets`. Default: `list`.',
+        '`list`, `find`, `check`, `add`, `consent`, `pause`, `resume`, `resync`, `remove` or `rotate-secrets`. Default: `list`.',
       required: false,
       repeated: false,
       completes: ACTIONS,
     },
     {
       name: 'id',
-      meaning: 'Id of the account; for `check` and `add` a JSON file, by default standard input.',
+      meaning:
+        'Id of the account; for `find` an address; for `check` and `add` a JSON file, by default standard input.',
       required: false,
       repeated: false,
       completes: 'files',
@@ -141,6 +165,7 @@ export const accountsCommand = defineCommand({
   options: API_OPTIONS,
   examples: [
     { line: 'accounts', meaning: 'Lists all accounts.' },
+    { line: 'accounts find ann@example.com', meaning: 'Prints the servers of a mailbox.' },
     { line: 'accounts add sales.json', meaning: 'Creates an account from a file.' },
     {
       line: "accounts --json | jq 'select(.last_error != null) | .id'",
@@ -154,7 +179,11 @@ export const accountsCommand = defineCommand({
     if (action === 'list' || action === 'rotate-secrets') {
       if (id !== undefined) throw new UsageError(`unexpected argument ${id}`);
     } else if (!TAKES_FILE.has(action) && id === undefined)
-      throw new UsageError('the id of the account is missing; accounts list shows it');
+      throw new UsageError(
+        action === 'find'
+          ? 'the address of the mailbox is missing'
+          : 'the id of the account is missing; accounts list shows it',
+      );
     if (action === 'rotate-secrets') {
       const { pool } = await context.open();
       const accounts = await rotateSecrets(context.config, createAccountStore(pool, forgetMailboxes));
@@ -172,6 +201,19 @@ export const accountsCommand = defineCommand({
       });
       printListing(output, { rows: accounts, columns: COLUMNS, none: 'there are no accounts', asJson: json });
       return 'done';
+    }
+    if (action === 'find') {
+      const found = await api.ask<FoundJson>({
+        method: 'GET',
+        path: `${path('api', 'accounts', 'settings')}?${new URLSearchParams({ address: id ?? '' }).toString()}`,
+      });
+      printListing(output, {
+        rows: found.candidates,
+        columns: FOUND,
+        none: 'no servers were found',
+        asJson: json,
+      });
+      return found.candidates.length > 0 ? 'done' : 'failed';
     }
     if (action === 'check')
       return printCheck(output, await api.ask<CheckJson>(requestOf(action, '', body)), json);

@@ -60,6 +60,12 @@ function parse(text: string): Address | null {
   return ipaddr.isValid(text) ? ipaddr.process(text) : null;
 }
 
+/** What WEBHOOK_ALLOW allows is for endpoints that an operator chose, not for addresses that strangers write. Throws when it is not public. */
+export function requirePublic(address: string): void {
+  if (!isPublic(address))
+    throw Object.assign(new Error('not a public address'), { code: 'not_a_public_address' });
+}
+
 export function isPublic(text: string): boolean {
   const address = parse(text);
   if (address === null) return false;

@@ -1168,6 +1168,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/accounts/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find the servers of a mailbox
+         * @description Looks in the list of providers, then in the DNS of the domain (SRV, MX) and its autoconfig file, within some seconds. No private address is asked, and no server is connected to. `createAccount` takes what it finds, with the password added. Needs the right `admin`.
+         */
+        get: operations["findAccountSettings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/accounts/{id}": {
         parameters: {
             query?: never;
@@ -3925,6 +3945,36 @@ export interface components {
             /** @description True: no finding is a problem. */
             ok: boolean;
             findings: components["schemas"]["AccountFinding"][];
+        };
+        FoundOAuth2: {
+            /** @enum {string} */
+            provider: "google" | "microsoft";
+        };
+        FoundServers: {
+            /**
+             * @description `provider`: a list; `srv`, `mx`: the DNS; `autoconfig`: a file of the domain.
+             * @enum {string}
+             */
+            source: "provider" | "srv" | "autoconfig" | "mx";
+            /** @description The provider. */
+            name: string | null;
+            /**
+             * @description `consent`: create the account with `oauth2`, then ask for a consent.
+             * @enum {string}
+             */
+            log_in: "password" | "app_password" | "consent";
+            /** @description Without a password. */
+            smtp_url: string | null;
+            /** @description Without a password. */
+            imap_url: string | null;
+            oauth2: components["schemas"]["FoundOAuth2"] | null;
+            /** @description In English; what to consider. */
+            note: string | null;
+        };
+        FoundSettings: {
+            address: string;
+            /** @description The likeliest first. */
+            candidates: components["schemas"]["FoundServers"][];
         };
         ChangeAccountRequest: {
             from?: components["schemas"]["AccountFrom"];
@@ -9520,6 +9570,53 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    findAccountSettings: {
+        parameters: {
+            query?: {
+                /** @description Of the mailbox; required. */
+                address?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was found; it may be nothing. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "address": "vertrieb@example.org",
+                     *       "candidates": [
+                     *         {
+                     *           "source": "mx",
+                     *           "name": "Google",
+                     *           "log_in": "consent",
+                     *           "smtp_url": "smtps://vertrieb%40example.org@smtp.gmail.com:465",
+                     *           "imap_url": "imaps://vertrieb%40example.org@imap.gmail.com:993",
+                     *           "oauth2": {
+                     *             "provider": "google"
+                     *           },
+                     *           "note": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FoundSettings"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];

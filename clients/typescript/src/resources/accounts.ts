@@ -9,6 +9,7 @@ import type {
   AccountConsent,
   AccountRequest,
   DeletedAccount,
+  FoundSettings,
   Schemas,
 } from '../types.ts';
 
@@ -48,6 +49,13 @@ export class Accounts {
     const body = plain<Schemas['CreateAccountRequest']>(request);
     return this.#transport.json({ ...options, repeatable: true }, (attempt) =>
       this.#transport.api.POST('/api/accounts/check', { ...attempt, body }),
+    );
+  }
+
+  /** The servers of a mailbox, the likeliest first; they are looked up, and not connected to. */
+  async findSettings(address: string, options: RequestOptions = {}): Promise<FoundSettings> {
+    return this.#transport.json({ ...options, repeatable: true }, (attempt) =>
+      this.#transport.api.GET('/api/accounts/settings', { ...attempt, params: { query: { address } } }),
     );
   }
 
