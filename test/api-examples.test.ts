@@ -24,7 +24,7 @@ let service: ServiceProcess;
 let end: () => Promise<void>;
 
 beforeAll(async () => {
-  ({ service, end } = await startServiceWithDatabase());
+  ({ service, end } = await startServiceWithDatabase({ DNS_SERVERS: '127.0.0.1:9' }));
 });
 afterAll(() => end());
 

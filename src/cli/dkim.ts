@@ -8,7 +8,8 @@ import type { Config } from '../config/config.ts';
 import { dkimRecord, formatTxtRecord, suggestedRecords } from '../core/delivery/sender-records.ts';
 import { defineCommand, UsageError, type CommandResult } from './command.ts';
 import { printable, type Output } from './output.ts';
-import { checkSenderRecords, createResolver, hostOf } from './sender-dns.ts';
+import { checkSenderRecords, hostOf } from '../service/sender-dns.ts';
+import { createResolver } from './resolver.ts';
 
 const RSA_BITS = 2048;
 const KINDS = { good: 'good  ', wrong: 'WRONG ', advice: 'advice' } as const;

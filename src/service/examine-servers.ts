@@ -1,10 +1,10 @@
-/** Tries the mail servers of an account: connection, TLS, certificate, log-in and mailboxes. Nothing is sent, and nothing is changed. */
+/** Tries the mail servers of an account: connection, TLS, certificate, log-in and mailboxes. Nothing is sent, and nothing is changed here. */
 import { inspectMailboxServer } from '../connectors/imap/mailbox-source.ts';
 import { openSession } from '../connectors/smtp-out/open-session.ts';
 import type { AccessTokens } from '../areas/accounts/token-ports.ts';
 import { endOfCertificates } from '../platform/base/peer-certificate.ts';
 import { MailboxError, type MailboxInfo } from '../areas/mailboxes/mailbox-ports.ts';
-import type { AccountConfig } from '../config/config-accounts.ts';
+import type { AccountConfig, ImapConfig } from '../config/config-accounts.ts';
 import type { Config } from '../config/config.ts';
 import { formatError } from '../core/causes.ts';
 import { judgeEnd } from './certificate-end.ts';
@@ -34,6 +34,12 @@ export const OF_CONFIGURATION: Places = {
 
 export const OF_REQUEST: Places = { smtp: 'smtp_url', imap: 'imap_url', oauth2: 'oauth2', sent: 'imap_sent' };
 
+export interface ExaminedMailboxes {
+  readonly findings: readonly Finding[];
+  /** Empty when they could not be listed. */
+  readonly mailboxes: readonly MailboxInfo[];
+}
+
 export async function examineSmtp(
   account: AccountConfig,
   config: Pick<Config, 'smtp'>,
@@ -43,7 +49,7 @@ export async function examineSmtp(
 ): Promise<readonly Finding[]> {
   // The configuration check reports that the account delivers nothing.
   if (account.smtpUrl === null) return [];
-  const options = readSmtpUrl(account, account.smtpUrl, config);
+  const options = smtpSession(account, account.smtpUrl, config, tokens, signal);
   const server = `${options.host}:${options.port}`;
   const found: { certificateEnds: Date | null; isConnected: boolean } = {
     certificateEnds: null,
@@ -51,20 +57,10 @@ export async function examineSmtp(
   };
   const findings: Finding[] = [];
   try {
-    const session = await openSession(
-      {
-        ...options,
-        connectTimeoutMs: Math.min(options.connectTimeoutMs, STEP_MS),
-        greetingTimeoutMs: Math.min(options.greetingTimeoutMs, STEP_MS),
-        commandTimeoutMs: Math.min(options.commandTimeoutMs, STEP_MS),
-        tokens: tokensOf(account.id, tokens),
-        signal: AbortSignal.any([signal, AbortSignal.timeout(SMTP_MS)]),
-      },
-      (socket) => {
-        found.isConnected = true;
-        found.certificateEnds = endOfCertificates(socket);
-      },
-    );
+    const session = await openSession(options, (socket) => {
+      found.isConnected = true;
+      found.certificateEnds = endOfCertificates(socket);
+    });
     await session.quit();
     const how = options.credentials === null ? 'without a log-in' : `as ${options.credentials.user}`;
     findings.push(ok(`account ${account.id} sends by ${server}, ${how}`));
@@ -80,37 +76,55 @@ export async function examineImap(
   tokens: AccessTokens,
   places: Places,
   signal: AbortSignal,
-): Promise<readonly Finding[]> {
+): Promise<ExaminedMailboxes> {
   const { id, imap } = account;
-  if (imap === null) return [];
-  const options = readImapUrl(account, imap.url);
+  if (imap === null) return { findings: [], mailboxes: [] };
+  const options = imapSession(account, imap);
   const server = `${options.host}:${options.port}`;
   try {
-    const { certificateEnds, mailboxes } = await inspectMailboxServer(
-      {
-        ...options,
-        id,
-        sentPath: imap.sentPath,
-        connectTimeoutMs: Math.min(options.connectTimeoutMs, 2 * STEP_MS),
-        commandTimeoutMs: Math.min(options.commandTimeoutMs, STEP_MS),
-      },
-      tokens,
-      signal,
-    );
-    return [
+    const { certificateEnds, mailboxes } = await inspectMailboxServer(options, tokens, signal);
+    const findings = [
       ok(`account ${id} reads ${server} as ${options.user}`),
       ofSent(id, mailboxes, imap.sentPath, places),
       ...ofCertificate(server, certificateEnds),
     ];
+    return { findings, mailboxes };
   } catch (error) {
     const isLogIn = error instanceof MailboxError && error.kind === 'credentials';
-    return [
-      problem(
-        `account ${id} can't read its mailbox: ${formatError(error)}`,
-        adviceFor(error, isLogIn, 'imap', places),
-      ),
-    ];
+    const text = `account ${id} can't read its mailbox: ${formatError(error)}`;
+    return { findings: [problem(text, adviceFor(error, isLogIn, 'imap', places))], mailboxes: [] };
   }
+}
+
+/** Of a check, which does not wait as long as a send. @param signal ends it */
+export function smtpSession(
+  account: AccountConfig,
+  smtpUrl: string,
+  config: Pick<Config, 'smtp'>,
+  tokens: AccessTokens,
+  signal: AbortSignal,
+) {
+  const options = readSmtpUrl(account, smtpUrl, config);
+  return {
+    ...options,
+    connectTimeoutMs: Math.min(options.connectTimeoutMs, STEP_MS),
+    greetingTimeoutMs: Math.min(options.greetingTimeoutMs, STEP_MS),
+    commandTimeoutMs: Math.min(options.commandTimeoutMs, STEP_MS),
+    tokens: tokensOf(account.id, tokens),
+    signal: AbortSignal.any([signal, AbortSignal.timeout(SMTP_MS)]),
+  };
+}
+
+/** The same for a mailbox. */
+export function imapSession(account: AccountConfig, { url, sentPath }: ImapConfig) {
+  const options = readImapUrl(account, url);
+  return {
+    ...options,
+    id: account.id,
+    sentPath,
+    connectTimeoutMs: Math.min(options.connectTimeoutMs, 2 * STEP_MS),
+    commandTimeoutMs: Math.min(options.commandTimeoutMs, STEP_MS),
+  };
 }
 
 function ofCertificate(server: string, end: Date | null): readonly Finding[] {

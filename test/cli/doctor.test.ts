@@ -13,7 +13,7 @@ import { checkDns } from '../../src/cli/doctor/check-dns.ts';
 import { checkProgram } from '../../src/cli/doctor/check-program.ts';
 import { ok } from '../../src/service/finding.ts';
 import { runChecks } from '../../src/cli/doctor/run-checks.ts';
-import { createResolver } from '../../src/cli/sender-dns.ts';
+import { createResolver } from '../../src/cli/resolver.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { createCertificate } from '../helpers/certificate.ts';
 import { runCommandInProcess } from '../helpers/command-in-process.ts';

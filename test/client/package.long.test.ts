@@ -210,7 +210,7 @@ describe('the README', () => {
   let end: () => Promise<void>;
 
   beforeAll(async () => {
-    ({ service, end } = await startServiceWithSink());
+    ({ service, end } = await startServiceWithSink({ DNS_SERVERS: '127.0.0.1:9' }));
     await project.write('readme.ts', readmeProgram());
   });
   afterAll(() => end());

@@ -3,6 +3,7 @@ import { chown, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { startDnsServer, type DnsServer } from '../helpers/dns-server.ts';
 import { startDovecot, type DovecotServer } from '../helpers/dovecot-server.ts';
 import { findMailOwner } from '../helpers/dovecot-files.ts';
 import { runCommand } from '../helpers/command-process.ts';
@@ -34,6 +35,7 @@ const FOLLOWS_MS = 2_000;
 const BUSY_MS = 1_000;
 
 let database: TestDatabase;
+let dns: DnsServer;
 let own: SmtpSink;
 let first: SmtpSink;
 let second: SmtpSink;
@@ -59,21 +61,26 @@ const startSink = () =>
 const urlOf = ({ url }: SmtpSink) => url.replace('//', `//sales:${PASSWORD}@`);
 
 beforeAll(async () => {
-  [database, own, first, second] = await Promise.all([
+  [database, dns, own, first, second] = await Promise.all([
     createTestDatabase(),
+    startDnsServer(),
     startSmtpSink(),
     startSink(),
     startSink(),
   ]);
   [one, two] = await Promise.all([
-    startServiceProcess({ env: { ...env(), SECRETS_KEY: KEY, NOTIFY_ADDRESS: 'ops@example.org' } }),
-    startServiceProcess({ env: { ...env(), SECRETS_KEY: KEY, NOTIFY_ADDRESS: 'ops@example.org' } }),
+    startServiceProcess({
+      env: { ...env(), SECRETS_KEY: KEY, NOTIFY_ADDRESS: 'ops@example.org', DNS_SERVERS: dns.address },
+    }),
+    startServiceProcess({
+      env: { ...env(), SECRETS_KEY: KEY, NOTIFY_ADDRESS: 'ops@example.org', DNS_SERVERS: dns.address },
+    }),
   ]);
 });
 afterAll(async () => {
   await Promise.all([one, two].map((service) => disposeService(service)));
   await Promise.all([own, first, second].map((sink) => sink.stop()));
-  await database.drop();
+  await Promise.all([database.drop(), dns.stop()]);
 });
 afterEach(async () => {
   await query(database.connectionString, 'delete from send_queue');
@@ -256,10 +263,47 @@ describe('the servers of a mailbox', () => {
 describe('a check of an account', () => {
   const check = (fields: object) =>
     ask(one, 'POST', '/api/accounts/check', { id: 'tried', from: 'a@example.com', ...fields });
-  const gradesOf = ({ json }: Answer) => [
-    json['ok'],
-    (json['findings'] as { grade: string }[]).map(({ grade }) => grade),
+  const findingsOf = ({ json }: Answer) =>
+    json['findings'] as { step: string; grade: string; text: string; advice: string | null }[];
+  const gradesOf = (answer: Answer) => [
+    answer.json['ok'],
+    findingsOf(answer).flatMap(({ step, grade }) => (step === 'dns' ? [] : [grade])),
   ];
+  beforeAll(() => {
+    dns.others.set('MX example.com', ['10 mx.example.com']);
+    dns.records.set('example.com', [['v=spf1 mx -all']]);
+    dns.records.set('_dmarc.example.com', [['v=DMARC1; p=reject']]);
+  });
+
+  it('examines the DNS of the address as the doctor does', async () => {
+    const { privateKey } = generateKeyPairSync('ed25519');
+    const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+    const ofDns = async (from: string) => {
+      const answer = await check({ from, smtp_url: urlOf(first), dkim: { keys: { mail2026: pem } } });
+      const texts = findingsOf(answer).filter(({ step }) => step === 'dns');
+      return { ok: answer.json['ok'], texts };
+    };
+    const lacking = await ofDns('a@example.com');
+    expect(lacking.ok).toBe(false);
+    expect(lacking.texts.map(({ grade, text }) => `${grade} ${text}`)).toEqual([
+      'ok example.com takes mail at mx.example.com',
+      expect.stringMatching(
+        /^problem mail2026\._domainkey\.example\.com: there is no TXT record; publish "v=DKIM1; k=ed25519; p=/,
+      ),
+      'ok example.com: SPF: v=spf1 mx -all',
+      'ok _dmarc.example.com: DMARC: v=DMARC1; p=reject',
+    ]);
+    expect(lacking.texts[1]?.advice).toBe('Change the DNS record of the domain.');
+    const published = /publish "([^"]+)"/.exec(lacking.texts[1]?.text ?? '')?.[1] ?? '';
+    dns.records.set('mail2026._domainkey.example.com', [[published]]);
+    expect(await ofDns('a@example.com')).toMatchObject({ ok: true });
+    expect((await ofDns('a@nothing.test')).texts.map(({ grade }) => grade)).toEqual([
+      'problem',
+      'problem',
+      'problem',
+      'problem',
+    ]);
+  });
 
   it('says what works and what does not, and keeps nothing', async () => {
     expect(gradesOf(await check({ smtp_url: urlOf(first) }))).toEqual([true, ['ok']]);
@@ -683,6 +727,49 @@ describe.skipIf(skipWithoutMailServers())('the mailbox of an account', () => {
     });
     expect(json['ok']).toBe(true);
     expect(JSON.stringify(json['findings'])).toContain('the Sent mailbox of account reads is Sent');
+    expect(json['folders']).toEqual(
+      expect.arrayContaining([
+        { path: 'INBOX', special_use: '\\Inbox' },
+        { path: 'Sent', special_use: '\\Sent' },
+      ]),
+    );
+  });
+
+  it('gets a message from itself when a check is asked for it, and a check says when it does not', async () => {
+    const delivering = await startSmtpSink({}, async ({ raw }) => {
+      if (!raw.includes('Subject: Check of the account tried')) return;
+      await dovecot.withClient('bob', (client) => client.append('INBOX', raw));
+    });
+    const fields = {
+      id: 'tried',
+      from: 'bob@example.com',
+      smtp_url: delivering.url,
+      imap_url: dovecot.urlOf('bob'),
+    };
+    const ofMessage = ({ json }: Answer) =>
+      (json['findings'] as { step: string; grade: string; text: string }[]).filter(
+        ({ step }) => step === 'message',
+      );
+    try {
+      const without = await ask(one, 'POST', '/api/accounts/check', fields);
+      expect([ofMessage(without), delivering.messages]).toEqual([[], []]);
+      const seen = await ask(one, 'POST', '/api/accounts/check', { ...fields, send_message: true });
+      expect(ofMessage(seen)).toMatchObject([
+        { grade: 'ok', text: expect.stringContaining('was in INBOX after') },
+      ]);
+      const [message] = delivering.messages;
+      expect([message?.mailFrom, message?.rcptTo]).toEqual(['bob@example.com', ['bob@example.com']]);
+      expect(message?.raw.toString()).toMatch(/^Auto-Submitted: auto-generated\r$/m);
+      const nowhere = await ask(one, 'POST', '/api/accounts/check', {
+        id: 'tried',
+        from: 'bob@example.com',
+        smtp_url: delivering.url,
+        send_message: true,
+      });
+      expect(ofMessage(nowhere)).toMatchObject([{ grade: 'warning', text: 'no message was sent' }]);
+    } finally {
+      await delivering.stop();
+    }
   });
 
   it('is compared again when asked for', async () => {

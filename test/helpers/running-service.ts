@@ -12,9 +12,11 @@ export interface RunningService {
 }
 
 /** Without SMTP: sent mail goes into the outbox folder. */
-export async function startServiceWithDatabase(): Promise<RunningService> {
+export async function startServiceWithDatabase(
+  env: Readonly<Record<string, string>> = {},
+): Promise<RunningService> {
   const database = await createTestDatabase();
-  const service = await startServiceProcess({ env: { DATABASE_URL: database.connectionString } });
+  const service = await startServiceProcess({ env: { DATABASE_URL: database.connectionString, ...env } });
   return {
     database,
     service,

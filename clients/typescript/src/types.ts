@@ -98,6 +98,8 @@ export type DeletedWebhook = Schemas['DeletedWebhook'];
 export type AccountConsent = Schemas['AccountConsent'];
 export type DeletedAccount = Schemas['DeletedAccount'];
 export type AccountCheck = Schemas['AccountCheck'];
+export type AccountCheckRequest = Input<Schemas['CheckAccountRequest']>;
+export type FoundFolder = Schemas['FoundFolder'];
 /** Servers of a mailbox that were found for its address. */
 export type FoundSettings = Schemas['FoundSettings'];
 export type FoundServers = Schemas['FoundServers'];

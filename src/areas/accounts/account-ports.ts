@@ -79,20 +79,36 @@ export interface AccountSealer {
   seal(accountId: string, text: string): Promise<SealedSecrets>;
 }
 
+/** `send`, `read`: its servers. `dns`: the records of its domain, which decide who trusts its mail. `message`: one to itself. */
+export const ACCOUNT_STEPS = ['send', 'read', 'dns', 'message'] as const;
+export type AccountStep = (typeof ACCOUNT_STEPS)[number];
+
 /** A result of trying an account, and the advice about it; English. */
 export interface AccountFinding {
+  readonly step: AccountStep;
   readonly grade: 'ok' | 'warning' | 'problem';
   readonly text: string;
   /** null: nothing needs to be done. */
   readonly advice: string | null;
 }
 
-/** Connects to the servers of an account that need not exist, and keeps nothing. Throws `invalid_account`. */
+export interface ExaminedAccount {
+  readonly findings: readonly AccountFinding[];
+  /** Of its mail server, with the use that the server or the name gives them; empty when they could not be listed. */
+  readonly folders: readonly { readonly path: string; readonly specialUse: string | null }[];
+}
+
+/**
+ * Connects to the servers of an account that need not exist, and keeps nothing. Throws `invalid_account`.
+ *
+ * @param options `sendsMessage`: sends a message to its own address, and waits some seconds for it
+ */
 export type ExamineAccount = (
   id: string,
   fields: AccountFields,
+  options: { readonly sendsMessage: boolean },
   signal: AbortSignal,
-) => Promise<readonly AccountFinding[]>;
+) => Promise<ExaminedAccount>;
 
 /** The servers of the mailbox with the address, the likeliest first; empty: none are found. Never throws for what strangers answer. */
 export type FindAccountSettings = (

@@ -8,7 +8,7 @@ import { LOG_INS, SETTINGS_SOURCES } from '../../core/accounts/found-settings.ts
 import { parseAddress } from '../../core/address/address-list.ts';
 import { invalidRequest } from '../../core/errors.ts';
 import { addrSpec } from '../../core/address/address.ts';
-import type { FindAccountSettings } from '../accounts/account-ports.ts';
+import { ACCOUNT_STEPS, type FindAccountSettings } from '../accounts/account-ports.ts';
 import type { AccountFields } from '../accounts/account-fields.ts';
 import type { AccountConsents } from '../accounts/account-consents.ts';
 import type { ManagedAccounts } from '../accounts/manage-accounts.ts';
@@ -27,6 +27,19 @@ const CreateBody = {
   properties: {
     id: { ...AccountId, description: 'For ever; it names the account everywhere.' },
     ...ACCOUNT_SETTINGS,
+  },
+} as const;
+
+const CheckBody = {
+  ...CreateBody,
+  title: 'CheckAccountRequest',
+  properties: {
+    ...CreateBody.properties,
+    send_message: {
+      type: 'boolean',
+      default: false,
+      description: 'Sends a message from the account to itself, and waits up to 20 s until it is in INBOX.',
+    },
   },
 } as const;
 
@@ -49,9 +62,22 @@ const AccountCheck = record('AccountCheck', {
   findings: {
     type: 'array',
     items: record('AccountFinding', {
+      step: {
+        type: 'string',
+        enum: [...ACCOUNT_STEPS],
+        description: '`dns`: MX, SPF, DKIM and DMARC of the address; `message`: with `send_message`.',
+      },
       grade: { type: 'string', enum: ['ok', 'warning', 'problem'] },
       text: { type: 'string', description: 'In English.' },
       advice: { type: ['string', 'null'], description: 'In English; null: nothing needs to be done.' },
+    }),
+  },
+  folders: {
+    type: 'array',
+    description: 'Of the mail server, at most 500; INBOX and the one with `\\Sent` are read.',
+    items: record('FoundFolder', {
+      path: { type: 'string' },
+      special_use: { type: ['string', 'null'], description: 'RFC 6154; `\\Inbox` for INBOX.' },
     }),
   },
 });
@@ -200,18 +226,23 @@ export const accountOperations = [
     tag,
     summary: 'Try an account',
     description:
-      'Connects to its servers and logs in, within some seconds, and lists the mailboxes. Nothing is sent or changed, and the ' +
-      'account is not stored.',
-    body: CreateBody,
+      'Connects to its servers, logs in, lists the folders and reads the DNS of its domain, within some seconds. The account is not ' +
+      'stored; nothing is changed, and nothing is sent without `send_message`.',
+    body: CheckBody,
     maxBodyBytes: MAX_ACCOUNT_BYTES,
     atOnce: MAX_CHECKS,
     answer: 'What was found, whether it works or not.',
     output: AccountCheck,
     errors: ['invalid_account', 'busy'],
     act: { event: 'account.tried', what, after: ({ ok }) => ({ ok }) },
-    async run(_caller, { id, ...settings }, { accounts }, signal) {
-      const findings = await accounts.examine(id, toFields(settings), signal);
-      return { ok: findings.every(({ grade }) => grade !== 'problem'), findings };
+    async run(_caller, { id, sendMessage, ...settings }, { accounts }, signal) {
+      const options = { sendsMessage: sendMessage };
+      const { findings, folders } = await accounts.examine(id, toFields(settings), options, signal);
+      return {
+        ok: findings.every(({ grade }) => grade !== 'problem'),
+        findings: [...findings],
+        folders: [...folders],
+      };
     },
   }),
 

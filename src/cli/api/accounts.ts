@@ -110,7 +110,9 @@ const FOUND: readonly Column<CandidateJson>[] = [
 
 interface CheckJson {
   readonly ok: boolean;
+  readonly folders: readonly { readonly path: string; readonly special_use: string | null }[];
   readonly findings: readonly {
+    readonly step: string;
     readonly grade: string;
     readonly text: string;
     readonly advice: string | null;
@@ -162,7 +164,13 @@ export const accountsCommand = defineCommand({
       completes: 'files',
     },
   ],
-  options: API_OPTIONS,
+  options: {
+    ...API_OPTIONS,
+    'send-message': {
+      type: 'boolean',
+      meaning: 'check: sends a message from the account to itself, and waits until it is in INBOX.',
+    },
+  },
   examples: [
     { line: 'accounts', meaning: 'Lists all accounts.' },
     { line: 'accounts find ann@example.com', meaning: 'Prints the servers of a mailbox.' },
@@ -172,7 +180,7 @@ export const accountsCommand = defineCommand({
       meaning: 'Prints the ids of failing accounts.',
     },
   ],
-  async run({ url, json = false }, [action = 'list', id], context) {
+  async run({ url, json = false, 'send-message': sendsMessage = false }, [action = 'list', id], context) {
     const { output } = context;
     if (!ACTIONS.some((known) => known === action))
       throw new UsageError(`the action must be one of ${ACTIONS.join(', ')}`);
@@ -192,7 +200,9 @@ export const accountsCommand = defineCommand({
       );
       return 'done';
     }
-    const body = TAKES_FILE.has(action) ? await readAccount(id) : undefined;
+    if (sendsMessage && action !== 'check') throw new UsageError('--send-message belongs to check');
+    const account = TAKES_FILE.has(action) ? await readAccount(id) : undefined;
+    const body = account !== undefined && sendsMessage ? { ...account, send_message: true } : account;
     const api = await openApi(url, context);
     if (action === 'list') {
       const { accounts } = await api.ask<{ readonly accounts: readonly AccountJson[] }>({
@@ -223,9 +233,9 @@ export const accountsCommand = defineCommand({
       else output.print(printable(consent.url));
       return 'done';
     }
-    const account = await api.ask<Pick<AccountJson, 'id'>>(requestOf(action, id ?? '', body));
-    if (json) printJson(output, account);
-    else output.print(`${account.id} is ${DONE[action] ?? action}`);
+    const changed = await api.ask<Pick<AccountJson, 'id'>>(requestOf(action, id ?? '', body));
+    if (json) printJson(output, changed);
+    else output.print(`${changed.id} is ${DONE[action] ?? action}`);
     return 'done';
   },
 });
@@ -233,9 +243,12 @@ export const accountsCommand = defineCommand({
 /** What worked, and what did not, with advice. */
 function printCheck(output: Output, check: CheckJson, asJson: boolean): CommandResult {
   if (asJson) printJson(output, check);
-  else
+  else {
     for (const { grade, text, advice } of check.findings)
       output.print(printable(`${grade}: ${text}${advice === null ? '' : `. ${advice}`}`));
+    for (const { path: folder, special_use: use } of check.folders)
+      output.print(printable(`folder: ${folder}${use === null ? '' : ` (${use})`}`));
+  }
   return check.ok ? 'done' : 'failed';
 }
 

@@ -23,7 +23,12 @@ export function checkMailServers(config: Config, data: PatientData, logger: Logg
       area: 'mail servers' as const,
       name: `the mailbox of account ${account.id}`,
       run: (signal: AbortSignal) =>
-        withTokens(account, data, logger, (tokens) => examineImap(account, tokens, OF_CONFIGURATION, signal)),
+        withTokens(
+          account,
+          data,
+          logger,
+          async (tokens) => (await examineImap(account, tokens, OF_CONFIGURATION, signal)).findings,
+        ),
     },
   ]);
 }

@@ -5,7 +5,7 @@ import { defineCommand } from '../command.ts';
 import { formatError } from '../../core/causes.ts';
 import { formatCount, printJson } from '../api/format.ts';
 import { printable, type Output } from '../output.ts';
-import { createResolver } from '../sender-dns.ts';
+import { createResolver } from '../resolver.ts';
 import { paint, type Style } from '../table.ts';
 import { wrapWords } from '../wrap-words.ts';
 import { AREAS, type Grade } from '../../service/finding.ts';

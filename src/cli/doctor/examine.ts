@@ -1,7 +1,7 @@
 /** Runs all checks of the doctor on one configuration. */
 import type { Logger } from '../../platform/base/basics.ts';
 import type { Config } from '../../config/config.ts';
-import { createResolver } from '../sender-dns.ts';
+import { createResolver } from '../resolver.ts';
 import { checkSafety, checkUnusable, checkVariables } from './check-configuration.ts';
 import { checkDataFolder, checkJournal } from './check-data-folder.ts';
 import { checkDatabase } from './check-database.ts';

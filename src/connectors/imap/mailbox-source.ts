@@ -97,6 +97,50 @@ export async function inspectMailboxServer(
   }
 }
 
+/** Between two looks, in ms, for servers that do not announce mail. */
+const LOOK_MS = 2000;
+/** The newest ones; others may arrive meanwhile. */
+const MAX_LOOKED_AT = 50;
+
+/**
+ * Calls `send`, and waits until a message with this in its header is in INBOX, which is only read. Returns how long it took, in ms; null: it
+ * was not there within `waitMs`. Throws `MailboxError`, and the errors of `send`.
+ */
+export async function awaitArrival(
+  account: ImapAccount,
+  tokens: AccessTokens,
+  {
+    send,
+    sought,
+    waitMs,
+  }: { readonly send: () => Promise<void>; readonly sought: string; readonly waitMs: number },
+  signal: AbortSignal,
+): Promise<number | null> {
+  const known = { ...account, suspects: new SuspectUids() };
+  const connection = await connect(known, tokens, signal);
+  try {
+    const session = createSession(connection, known);
+    const inbox = (await session.listMailboxes()).find(({ specialUse }) => specialUse === '\\Inbox');
+    if (inbox === undefined) throw new MailboxError('refused', 'the account has no INBOX');
+    const { uidNext } = await session.open(inbox.path, null);
+    await send();
+    const startedAt = performance.now();
+    for (;;) {
+      signal.throwIfAborted();
+      // Not every server reports what arrived unless the mailbox is opened again.
+      await session.open(inbox.path, null);
+      const uids = await session.listUids(uidNext ?? 1, null);
+      for await (const { header } of session.fetchSummaries(uids.slice(-MAX_LOOKED_AT)))
+        if (header.includes(sought)) return performance.now() - startedAt;
+      const leftMs = startedAt + waitMs - performance.now();
+      if (leftMs <= 0) return null;
+      await session.waitForChange(Math.min(leftMs, LOOK_MS), signal);
+    }
+  } finally {
+    await connection.close();
+  }
+}
+
 function connect(account: KnownAccount, tokens: AccessTokens, signal: AbortSignal): Promise<ImapConnection> {
   const deadline = performance.now() + account.connectTimeoutMs;
   return account.password === null

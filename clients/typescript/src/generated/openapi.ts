@@ -1159,7 +1159,7 @@ export interface paths {
         put?: never;
         /**
          * Try an account
-         * @description Connects to its servers and logs in, within some seconds, and lists the mailboxes. Nothing is sent or changed, and the account is not stored. Needs the right `admin`.
+         * @description Connects to its servers, logs in, lists the folders and reads the DNS of its domain, within some seconds. The account is not stored; nothing is changed, and nothing is sent without `send_message`. Needs the right `admin`.
          */
         post: operations["checkAccount"];
         delete?: never;
@@ -3933,7 +3933,39 @@ export interface components {
             oauth2?: components["schemas"]["AccountOAuth2Request"];
             dkim?: components["schemas"]["AccountDkimRequest"];
         };
+        CheckAccountRequest: {
+            /** @description For ever; it names the account everywhere. */
+            id: components["schemas"]["AccountId"];
+            from: components["schemas"]["AccountFrom"];
+            /** @description Mail server that sends; null: mail goes to the outbox folder. */
+            smtp_url?: components["schemas"]["ServerUrl"];
+            /** @description Mail server with the mailboxes; null: none are read. */
+            imap_url?: components["schemas"]["ServerUrl"];
+            /** @description First day of the first sync, such as `2026-01-31`. */
+            imap_since?: components["schemas"]["AccountText"];
+            /** @description Mailbox with sent mail; null: the one that the server marks. */
+            imap_sent?: components["schemas"]["AccountText"];
+            /** @description `on`, `auto` or `off`; null: `off`. */
+            imap_sent_copies?: components["schemas"]["AccountText"];
+            rate_per_minute?: components["schemas"]["AccountLimit"];
+            rate_per_day?: components["schemas"]["AccountLimit"];
+            join_by_subject?: components["schemas"]["JoinBySubject"];
+            retention_days?: components["schemas"]["AccountLimit"];
+            trusted_authserv_ids?: components["schemas"]["TrustedAuthservIds"];
+            oauth2?: components["schemas"]["AccountOAuth2Request"];
+            dkim?: components["schemas"]["AccountDkimRequest"];
+            /**
+             * @description Sends a message from the account to itself, and waits up to 20 s until it is in INBOX.
+             * @default false
+             */
+            send_message?: boolean;
+        };
         AccountFinding: {
+            /**
+             * @description `dns`: MX, SPF, DKIM and DMARC of the address; `message`: with `send_message`.
+             * @enum {string}
+             */
+            step: "send" | "read" | "dns" | "message";
             /** @enum {string} */
             grade: "ok" | "warning" | "problem";
             /** @description In English. */
@@ -3941,10 +3973,17 @@ export interface components {
             /** @description In English; null: nothing needs to be done. */
             advice: string | null;
         };
+        FoundFolder: {
+            path: string;
+            /** @description RFC 6154; `\Inbox` for INBOX. */
+            special_use: string | null;
+        };
         AccountCheck: {
             /** @description True: no finding is a problem. */
             ok: boolean;
             findings: components["schemas"]["AccountFinding"][];
+            /** @description Of the mail server, at most 500; INBOX and the one with `\Sent` are read. */
+            folders: components["schemas"]["FoundFolder"][];
         };
         FoundOAuth2: {
             /** @enum {string} */
@@ -9535,11 +9574,24 @@ export interface operations {
                  * @example {
                  *       "id": "vertrieb",
                  *       "from": "Vertrieb <vertrieb@example.org>",
-                 *       "smtp_url": "smtps://vertrieb:geheim@smtp.example.com",
-                 *       "imap_url": "imaps://vertrieb:geheim@imap.example.com"
+                 *       "smtp_url": null,
+                 *       "imap_url": null,
+                 *       "imap_since": null,
+                 *       "imap_sent": null,
+                 *       "imap_sent_copies": null,
+                 *       "rate_per_minute": null,
+                 *       "rate_per_day": null,
+                 *       "join_by_subject": null,
+                 *       "retention_days": null,
+                 *       "trusted_authserv_ids": [
+                 *         "mx.example.com"
+                 *       ],
+                 *       "oauth2": null,
+                 *       "dkim": null,
+                 *       "send_message": false
                  *     }
                  */
-                "application/json": components["schemas"]["CreateAccountRequest"];
+                "application/json": components["schemas"]["CheckAccountRequest"];
             };
         };
         responses: {
@@ -9554,9 +9606,16 @@ export interface operations {
                      *       "ok": true,
                      *       "findings": [
                      *         {
+                     *           "step": "send",
                      *           "grade": "ok",
                      *           "text": "account vertrieb sends by smtp.example.com:465, as vertrieb",
                      *           "advice": null
+                     *         }
+                     *       ],
+                     *       "folders": [
+                     *         {
+                     *           "path": "Gesendet",
+                     *           "special_use": "\\Sent"
                      *         }
                      *       ]
                      *     }

@@ -6,6 +6,7 @@ import type {
   AccountCreation,
   AccountChange,
   AccountCheck,
+  AccountCheckRequest,
   AccountConsent,
   AccountRequest,
   DeletedAccount,
@@ -44,10 +45,10 @@ export class Accounts {
     );
   }
 
-  /** Tries the servers of an account that need not exist; nothing is kept. */
-  async check(request: AccountRequest, options: RequestOptions = {}): Promise<AccountCheck> {
-    const body = plain<Schemas['CreateAccountRequest']>(request);
-    return this.#transport.json({ ...options, repeatable: true }, (attempt) =>
+  /** Tries the servers of an account that need not exist; nothing is kept. Not retried automatically when it sends a message. */
+  async check(request: AccountCheckRequest, options: RequestOptions = {}): Promise<AccountCheck> {
+    const body = plain<Schemas['CheckAccountRequest']>(request);
+    return this.#transport.json({ ...options, repeatable: request.send_message !== true }, (attempt) =>
       this.#transport.api.POST('/api/accounts/check', { ...attempt, body }),
     );
   }

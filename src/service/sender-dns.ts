@@ -1,6 +1,5 @@
 /** Judges the DNS records of the domains that mail is sent from. */
-import { Resolver } from 'node:dns/promises';
-import { isIP } from 'node:net';
+import type { Resolver } from 'node:dns/promises';
 import type { AccountConfig } from '../config/config-accounts.ts';
 import { organizationalDomain } from '../core/address/organizational-domain.ts';
 import {
@@ -10,10 +9,7 @@ import {
   judgeSpf,
   type RecordFinding,
 } from '../core/delivery/sender-records.ts';
-import { UsageError } from './command.ts';
 
-/** How long a DNS server may take to answer, in ms, and the number of tries. */
-const DNS_PATIENCE = { timeout: 5000, tries: 2 } as const;
 /** The errors of DNS for a name without such records. */
 export const NO_RECORD: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA']);
 
@@ -63,16 +59,4 @@ async function lookUp(resolver: Resolver, name: string): Promise<Answer> {
     if (NO_RECORD.has(code)) return { records: [] };
     return { failure: `DNS could not be asked: ${code}` };
   }
-}
-
-/** @param servers addresses, each with an optional port; empty: those of the system. Throws UsageError. */
-export function createResolver(servers: readonly string[]): Resolver {
-  const resolver = new Resolver(DNS_PATIENCE);
-  for (const server of servers) {
-    const [, host = ''] = /^\[?([^\]]+?)\]?(?::\d{1,5})?$/.exec(server) ?? [];
-    if (isIP(server) === 0 && isIP(host) === 0)
-      throw new UsageError('--resolver must be an address, such as 1.1.1.1');
-  }
-  if (servers.length > 0) resolver.setServers(servers);
-  return resolver;
 }
