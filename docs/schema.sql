@@ -636,6 +636,7 @@ create table erasures (
   requested_by text not null,
   addresses text[] not null,
   customer_id uuid,
+  account_id account_id,
   candidates uuid[] not null default '{}'::uuid[],
   scanned_to uuid,
   has_found boolean not null default false,

@@ -15,7 +15,7 @@ import type { FolderCounter } from '../areas/threads/folder-counts.ts';
 import { folderOperations } from '../areas/threads/folder-operations.ts';
 import { auditOperations } from '../areas/audit/operations.ts';
 import type { AuditLog } from '../platform/access/audit-ports.ts';
-import type { Clock } from '../platform/base/basics.ts';
+import type { Clock, IdSource } from '../platform/base/basics.ts';
 import type { ClockGuard } from '../platform/base/clock-guard.ts';
 import { clockOperations } from '../areas/clock/operations.ts';
 import type { ConfirmRetention } from '../areas/erase/retain.ts';
@@ -51,6 +51,8 @@ export interface OperationDeps extends Omit<Application, 'checkReadiness'> {
   readonly accountOf: AccountOf;
   readonly accounts: ManagedAccounts;
   readonly consents: AccountConsents;
+  readonly ids: IdSource;
+  readonly countEmails: (accountId: string) => Promise<number>;
   readonly findAccountSettings: FindAccountSettings;
   readonly addresses: AddressUseCases;
   readonly assignees: AssigneeReader;

@@ -3,6 +3,7 @@
  * database are read again when their number of changes has grown, and the parts that depend on accounts follow at once.
  */
 import { createAccountStore } from '../areas/accounts/account-store.ts';
+import { requestAccountErasure } from '../areas/erase/erasure-store.ts';
 import { forgetMailboxes } from '../areas/mailboxes/mailbox-records.ts';
 import {
   joinFields,
@@ -373,7 +374,7 @@ export async function openStoredAccounts(
   config: Config,
   pool: Parameters<typeof createAccountStore>[0],
 ): Promise<{ readonly store: AccountStore; readonly sealer: AccountSealer }> {
-  const store = createAccountStore(pool, forgetMailboxes);
+  const store = createAccountStore(pool, { forgetMailboxes, requestErasure: requestAccountErasure });
   const sealer = await createAccountSealer(config);
   await registry.openStored(store, sealer);
   return { store, sealer };

@@ -36,7 +36,7 @@ import { createThreadList } from '../areas/threads/thread-list.ts';
 import { createTemplateStore } from '../areas/templates/template-store.ts';
 import { createWaitingSends } from '../areas/send/waiting-sends.ts';
 import { createUploadStore } from '../areas/uploads/upload-store.ts';
-import { createUsedAccounts } from '../areas/accounts/used-accounts.ts';
+import { createEmailCounter, createUsedAccounts } from '../areas/accounts/used-accounts.ts';
 import type { Application } from '../api/application.ts';
 import type { SecurityLog } from '../platform/base/security-log.ts';
 import type { AccountOf } from '../platform/access/account-of.ts';
@@ -390,6 +390,8 @@ export function createApplication(
       logger,
       security,
     }),
+    ids: parts.ids,
+    countEmails: createEmailCounter(callers),
     findAccountSettings: findSettings(config.senderCheck.dnsServers),
     addresses: createAddresses(createKnownAddresses(reading), parts.accounts),
     assignees: createAssigneeReader(callers),

@@ -37,6 +37,7 @@ const MAY_READ_DATABASE_CLOCK: Readonly<Record<string, string>> = {
     'files of a cache, whose dates are those of the disk; they may go early',
   'connectors/tls/certificate-files.ts': 'a certificate is valid by the clock of the machine that checks it',
   'connectors/webhooks/post-webhook.ts': 'dates and signs a request, and reads a date that an endpoint named',
+  'service/examine-message.ts': 'the Date of a message',
   'platform/base/clock-guard.ts': 'a moment that the database must not pass before this process knows it',
   'areas/backup/make-backup.ts': 'the manifest contains the time of the end',
   'areas/emails/image-urls.ts': 'signed addresses of images contain their end, which no row has',

@@ -142,6 +142,7 @@ const CHECKS = [
   'client.emails.checkReplyAll',
   'client.emails.checkForward',
   'client.emails.checkInvitationAnswer',
+  'client.accounts.checkDelete',
   'client.emails.checkDelete',
   'client.threads.checkDelete',
   'client.threads.checkMerge',

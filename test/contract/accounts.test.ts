@@ -572,6 +572,50 @@ describe('the secrets of an account', () => {
   });
 });
 
+describe('an account that is deleted with its mail', () => {
+  it('leaves none of its emails and drafts, and all of the others', async () => {
+    await create('erased');
+    for (let count = 0; count < 3; count += 1) await send(one, 'erased', `Erased ${count}`);
+    await create('stays');
+    await send(one, 'stays', 'Kept');
+    await ask(one, 'POST', '/api/drafts', { message: { account_id: 'erased', subject: 'Draft' } });
+    const counts = async () => {
+      const [row] = await query(
+        database.connectionString,
+        `select (select count(*) from emails where account_id = 'erased')::int as emails,
+          (select count(*) from drafts where account_id = 'erased')::int as drafts,
+          (select count(*) from emails where account_id = 'stays')::int as kept`,
+      );
+      return row;
+    };
+    const dry = await ask(one, 'DELETE', '/api/accounts/erased?erase=true&dry_run=true');
+    expect([dry.status, dry.json]).toEqual([
+      200,
+      { id: 'erased', deleted_at: null, emails: 3, erasure_id: null },
+    ]);
+    expect((await read('erased')).status).toBe(200);
+    expect(await counts()).toEqual({ emails: 3, drafts: 1, kept: 1 });
+    const deleted = await ask(one, 'DELETE', '/api/accounts/erased?erase=true');
+    expect(deleted).toMatchObject({ status: 200, json: { emails: 3 } });
+    const target = `/api/erasures/${String(deleted.json['erasure_id'])}`;
+    await waitUntil('it is erased', async () => (await ask(two, 'GET', target)).json['state'] === 'done');
+    expect((await ask(two, 'GET', target)).json).toMatchObject({
+      account_id: 'erased',
+      customer_id: null,
+      requested_by: 'secret 1',
+      erased: { emails: 3, drafts: 1 },
+    });
+    expect(await counts()).toEqual({ emails: 0, drafts: 0, kept: 1 });
+    const { events } = (await ask(one, 'GET', '/api/events?type=email.sent&limit=1000')).json;
+    expect(JSON.stringify(events)).not.toContain('Erased');
+    const { entries } = (await ask(one, 'GET', '/api/audit?act=account.deleted')).json;
+    expect(JSON.stringify((entries as object[])[0])).toContain(String(deleted.json['erasure_id']));
+    // Nothing is recorded under the id any more.
+    expect((await create('erased')).status).toBe(201);
+    await ask(one, 'DELETE', '/api/accounts/erased');
+  });
+});
+
 describe.skipIf(skipWithoutMailServers())('the mailbox of an account', () => {
   let dovecot: DovecotServer;
   beforeAll(async () => {

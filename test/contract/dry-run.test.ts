@@ -149,10 +149,24 @@ describe('a dry run of a deletion or a merge', () => {
     expect(deleted.json).toMatchObject({ emails: 2, deleted_at: expect.any(String) as string });
   });
 
+  it('of an account with its mail counts, and keeps both', async () => {
+    const account = { id: 'support', from: 'support@example.com' };
+    expect((await ask('/api/accounts', { json: account })).status).toBe(201);
+    await sendJson(running.service, { ...SEND, account_id: 'support' });
+    const checked = await withoutTrace(() =>
+      ask('/api/accounts/support?erase=true&dry_run=true', { method: 'DELETE' }),
+    );
+    expect(checked).toEqual({
+      status: 200,
+      json: { id: 'support', deleted_at: null, emails: 1, erasure_id: null },
+    });
+  });
+
   it('is refused as the real one', async () => {
     for (const [target, init, code] of [
       [`/api/emails/${randomUUID()}`, { method: 'DELETE' }, 'email_not_found'],
       [`/api/threads/${randomUUID()}`, { method: 'DELETE' }, 'thread_not_found'],
+      ['/api/accounts/nobody', { method: 'DELETE' }, 'account_not_found'],
       [`/api/thread/${randomUUID()}/merge`, { json: { thread_id: received.threadId } }, 'thread_not_found'],
     ] as const) {
       const answer = await withoutTrace(() => ask(`${target}?dry_run=true`, init));

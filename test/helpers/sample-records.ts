@@ -27,6 +27,7 @@ export const sampleErasure: Erasure = {
   requestedAt: new Date('2026-01-31T12:00:00.000Z'),
   requestedBy: 'secret 1',
   customerId: null,
+  accountId: null,
   finishedAt: null,
   isWaiting: false,
   erased: {

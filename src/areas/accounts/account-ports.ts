@@ -30,6 +30,12 @@ export type NewAccount = Pick<StoredAccount, 'id' | 'open'> & SealedSecrets;
 /** The keys that this process has now, the newest first. */
 export type KeyIds = () => Promise<readonly Buffer[]>;
 
+export interface DeleteAccountOptions {
+  readonly dryRun: boolean;
+  /** The erasure of its mail, which begins with the deletion; null: its mail stays. */
+  readonly erasure: { readonly id: string; readonly requestedBy: string } | null;
+}
+
 /** All throw `ServiceError('database_unavailable')`; null: the account does not exist. */
 export interface AccountStore {
   /** Grows with every change of an account. */
@@ -61,8 +67,12 @@ export interface AccountStore {
   ): Promise<StoredAccount | null>;
   /** Changes nothing when it is paused, or not paused, already. @param author the key that acts, for the event */
   setPaused(id: string, isPaused: boolean, author: string | null): Promise<StoredAccount | null>;
-  /** Throws `account_changed` as `change` does, and `account_has_sends` when sends wait. @param version null: any */
-  delete(id: string, version: number | null): Promise<StoredAccount | null>;
+  /**
+   * Throws `account_changed` as `change` does, and `account_has_sends` when sends wait; a dry run throws the same, and deletes nothing.
+   *
+   * @param version null: any
+   */
+  delete(id: string, version: number | null, options: DeleteAccountOptions): Promise<StoredAccount | null>;
   /** Seals everything again that is sealed with another key; returns how many. Throws `secrets_key_missing` when something can't be opened. */
   sealAgain(keyId: Buffer, again: (account: StoredAccount) => SealedSecrets | null): Promise<number>;
 }

@@ -4,15 +4,26 @@ import type { AccountStore, KeyIds, NewAccount, SealedSecrets, StoredAccount } f
 import { MAX_ACCOUNTS } from '../../platform/base/limits.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { toStorableJson } from '../../core/storable-text.ts';
+import { DryRunEnd, withDryRun } from '../../platform/db/dry-run.ts';
 import { nameAuthor } from '../../platform/db/name-author.ts';
 import { run, statement, type Executor, type RowOf } from '../../platform/db/statement.ts';
 import { inTransaction } from '../../platform/db/transaction.ts';
 import { forgetTokens } from './oauth2-tokens.ts';
 
-/** @param forgetMailboxes how far the mailboxes of the account were read, in the transaction that gives it other ones */
+/** What areas above do in the transactions of accounts. */
+export interface AccountStorePorts {
+  /** How far the mailboxes of the account were read, when it gets other ones. */
+  readonly forgetMailboxes: (executor: Executor, accountId: string) => Promise<void>;
+  /** When it is deleted with its mail. */
+  readonly requestErasure: (
+    executor: Executor,
+    request: { readonly id: string; readonly requestedBy: string; readonly accountId: string },
+  ) => Promise<void>;
+}
+
 export function createAccountStore(
   pool: Pool,
-  forgetMailboxes: (executor: Executor, accountId: string) => Promise<void>,
+  { forgetMailboxes, requestErasure }: AccountStorePorts,
 ): AccountStore {
   const read = async (executor: Executor, id: string): Promise<StoredAccount | null> => {
     const [row] = await run(executor, READ, { id });
@@ -66,19 +77,26 @@ export function createAccountStore(
         return read(client, id);
       }),
 
-    delete: (id, version) =>
-      inTransaction(pool, async (client) => {
+    delete: (id, version, { dryRun, erasure }) => {
+      const deleting = inTransaction(pool, async (client) => {
         await nextVersion(client);
         const known = await read(client, id);
-        if (known === null) return null;
+        if (known === null) {
+          if (dryRun) throw new DryRunEnd(null);
+          return null;
+        }
         if (version !== null) requireVersion(known, version);
         const [waiting] = await run(client, COUNT_SENDS, { id });
         const sends = waiting?.sends ?? 0;
         if (sends > 0) throw new ServiceError('account_has_sends', { values: { value: id, count: sends } });
         await forgetTokens(client, id);
         await run(client, DELETE, { id });
+        if (erasure !== null) await requestErasure(client, { ...erasure, accountId: id });
+        if (dryRun) throw new DryRunEnd(known);
         return known;
-      }),
+      });
+      return withDryRun(deleting);
+    },
 
     sealAgain: (keyId, again) =>
       inTransaction(pool, async (client) => {

@@ -14,6 +14,7 @@ import type {
   AccountDirectory,
   AccountSealer,
   AccountStore,
+  DeleteAccountOptions,
   ExamineAccount,
   NewAccount,
   StoredAccount,
@@ -192,10 +193,10 @@ export function createManagedAccounts({ store, sealer, directory, examine, isUse
       found(await followed(store.setPaused(id, isPaused, keyIdOf(caller))));
     },
 
-    /** Its mail stays. Throws `account_changed`, `account_has_sends`. @param version null: any */
-    async delete(id: string, version: number | null): Promise<void> {
+    /** Its mail stays, unless it is erased. Throws `account_changed`, `account_has_sends`. @param version null: any */
+    async delete(id: string, version: number | null, options: DeleteAccountOptions): Promise<void> {
       refuseDeclared(id);
-      found(await followed(store.delete(id, version)));
+      found(await followed(store.delete(id, version, options)));
     },
   };
 }

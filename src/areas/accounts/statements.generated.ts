@@ -38,6 +38,14 @@ declare module '../../platform/db/statement.ts' {
         accounts: number | null;
       };
     };
+    'count-emails-of-account': {
+      values: {
+        accountId: string | null;
+      };
+      row: {
+        emails: string | null;
+      };
+    };
     'count-sends-of-account': {
       values: {
         id: string | null;

@@ -46,6 +46,16 @@ export async function eraseDraftsNaming(
   return deleteDrafts(executor, naming);
 }
 
+/** Deletes all drafts of an account. */
+export async function eraseDraftsOf(executor: Executor, accountId: string): Promise<DeletedDrafts> {
+  return deleteDrafts(executor, await run(executor, LOCK_OF_ACCOUNT, { accountId }));
+}
+
+const LOCK_OF_ACCOUNT = statement(
+  'lock-drafts-of-account',
+  'select id from drafts where account_id = $accountId order by id for update',
+);
+
 /** Skipped, because an email that only mentions a person in its text stays too. */
 const CONTENT: ReadonlySet<string> = new Set(['subject', 'text_body', 'html_body']);
 

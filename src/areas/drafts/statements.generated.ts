@@ -143,6 +143,14 @@ declare module '../../platform/db/statement.ts' {
         id: string;
       };
     };
+    'lock-drafts-of-account': {
+      values: {
+        accountId: string | null;
+      };
+      row: {
+        id: string;
+      };
+    };
     'read-draft': {
       values: {
         id: string | null;

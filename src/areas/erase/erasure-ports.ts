@@ -26,6 +26,8 @@ export interface Erasure {
   readonly requestedBy: string;
   /** null when an address was named. */
   readonly customerId: string | null;
+  /** The account that was deleted with its mail; null: a person is erased. */
+  readonly accountId: string | null;
   /** null while it is under way. */
   readonly finishedAt: Date | null;
   /** Nothing is left but emails that are being sent: it goes on once they are. */
@@ -51,6 +53,8 @@ export interface ClaimedErasure {
   /** In lower case. */
   readonly addresses: readonly string[];
   readonly customerId: string | null;
+  /** null: a person is erased. */
+  readonly accountId: string | null;
   /** Identifiers of customers that had the address; empty when a customer is erased. */
   readonly candidates: readonly string[];
 }

@@ -4,7 +4,7 @@ import type { HttpContext, HttpServer } from '../../platform/http/answers/contex
 import { routedWith } from '../../platform/operation/declaration.ts';
 import type { ErasureUseCases } from './erase-people.ts';
 import { schemaOfOperation } from '../../platform/http/operations/operation-schema.ts';
-import type { Author } from '../../core/keys/author.ts';
+import { nameOf } from '../../core/keys/author.ts';
 import { JSON_BODY_ERRORS, smallJsonBody } from '../../platform/http/body/json-body.ts';
 import { DryRun } from '../../platform/schemas/dry-run.ts';
 import { errorResponses } from '../../platform/schemas/error-schemas.ts';
@@ -70,6 +70,7 @@ const ErasureSchema = record('Erasure', {
   requested_at: Timestamp,
   requested_by: { type: 'string', description: 'The secret that requested it.' },
   customer_id: NullableUuid,
+  account_id: { type: ['string', 'null'], description: 'The deleted account whose mail is erased.' },
   finished_at: NullableTimestamp,
   erased: Erased,
 });
@@ -102,10 +103,6 @@ interface CheckedErasure {
   readonly customerId: string | null;
   readonly erased: Counts;
 }
-
-/** The author's name in a record that is kept. */
-const nameOf = (author: Author): string =>
-  author.kind === 'key' ? `key ${author.id}` : `secret ${author.kind === 'secret' ? author.number : 0}`;
 
 const erasePerson = routed<AskedErasure, Erasure | CheckedErasure>()({
   id: 'erasePerson',
@@ -226,6 +223,7 @@ function toJson({
   requestedAt,
   requestedBy,
   customerId,
+  accountId,
   finishedAt,
   isWaiting,
   erased,
@@ -236,6 +234,7 @@ function toJson({
     requested_at: requestedAt.toISOString(),
     requested_by: requestedBy,
     customer_id: customerId,
+    account_id: accountId,
     finished_at: finishedAt?.toISOString() ?? null,
     erased: toCounts(erased),
   };

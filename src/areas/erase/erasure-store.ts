@@ -21,7 +21,7 @@ import { run, statement, type Executor, type RowOf } from '../../platform/db/sta
 import { inTransaction } from '../../platform/db/transaction.ts';
 import { rememberErased, supposeErased } from '../emails/deleted-emails.ts';
 import { areNumbered, markOfInbox, REDACTED, redactEvents } from '../events/redact-events.ts';
-import { eraseQuarantined } from '../mailboxes/erase-quarantined.ts';
+import { eraseQuarantined, eraseWaiting } from '../mailboxes/erase-quarantined.ts';
 import { forgetKeysNaming } from '../send/idempotency-keys.ts';
 import { isClaimed } from '../send/queue-rows.ts';
 import { eraseSuppressions } from '../send/suppression-store.ts';
@@ -29,7 +29,7 @@ import { eraseUnsubscribes } from '../unsubscribes/unsubscribe-store.ts';
 import { forgetReasonsNaming } from '../threads/decide-in-transaction.ts';
 import { redactDeliveries } from '../webhooks/webhook-deliveries.ts';
 import { deleteEmails } from './delete-email-rows.ts';
-import { eraseDraftsNaming } from '../drafts/erase-drafts.ts';
+import { eraseDraftsNaming, eraseDraftsOf } from '../drafts/erase-drafts.ts';
 
 /** How long a process may take for one step before another one takes over, in ms. */
 const LEASE_MS = 120_000;
@@ -66,7 +66,13 @@ export function createErasureStore(pool: Pool, patient: Pool): ErasureStore {
           const [row] = await run(trx, REQUEST, toValues(request));
           if (row === undefined) throw new Error('an erasure was not stored');
           const { id, addresses, candidates } = row;
-          throw new DryRunEnd({ id, addresses, customerId: request.customerId, candidates });
+          throw new DryRunEnd({
+            id,
+            addresses,
+            customerId: request.customerId,
+            accountId: null,
+            candidates,
+          });
         }),
       );
       const { emails, ids } = await findEmails(patient, erasure);
@@ -93,6 +99,7 @@ export function createErasureStore(pool: Pool, patient: Pool): ErasureStore {
             owner,
             addresses: row.addresses,
             customerId: row.customer_id,
+            accountId: row.account_id,
             candidates: row.candidates,
           };
     },
@@ -138,6 +145,8 @@ export function createErasureStore(pool: Pool, patient: Pool): ErasureStore {
 
 interface Person extends ErasedPerson {
   readonly id: string;
+  /** null: a person is erased; else all mail of the account. */
+  readonly accountId: string | null;
 }
 
 const toValues = ({ id, requestedBy, address, customerId, ownAddresses }: ErasureRequest) => ({
@@ -151,7 +160,7 @@ const toValues = ({ id, requestedBy, address, customerId, ownAddresses }: Erasur
 /** How many emails there are of the person, and the first MAX_CHECKED. */
 async function findEmails(
   executor: Executor,
-  { addresses, customerId }: Person,
+  { addresses, customerId, accountId }: Person,
 ): Promise<{ readonly emails: number; readonly ids: readonly string[] }> {
   const pattern = addressPattern(addresses);
   const ids: string[] = [];
@@ -162,6 +171,7 @@ async function findEmails(
       after,
       pattern,
       customerId,
+      accountId,
       limit: SCANNED,
     });
     const [{ last, matching } = { last: null, matching: [] }] = found;
@@ -202,7 +212,10 @@ async function checkEvents(
   return { events, webhook_deliveries: await redactDeliveries(trx, pattern, REDACTED) };
 }
 
-async function eraseOtherRecords(trx: Executor, { id, addresses, customerId }: Person): Promise<Counts> {
+async function eraseOtherRecords(trx: Executor, person: Person): Promise<Counts> {
+  const { id, addresses, customerId, accountId } = person;
+  if (accountId !== null)
+    return { quarantined: await eraseWaiting(trx, accountId), ...(await eraseDraftsOf(trx, accountId)) };
   const pattern = addressPattern(addresses);
   const quarantined = await eraseQuarantined(trx, pattern);
   await rememberErased(trx, id, quarantined);
@@ -218,13 +231,14 @@ async function eraseOtherRecords(trx: Executor, { id, addresses, customerId }: P
 }
 
 async function eraseEmails(trx: Executor, erasure: ClaimedErasure): Promise<'more' | 'waits' | 'done'> {
-  const { id, addresses, customerId } = erasure;
+  const { id, addresses, customerId, accountId } = erasure;
   const scan = await renew(trx, erasure);
   const pattern = addressPattern(addresses);
   const [found] = await run(trx, FIND_EMAILS, {
     after: scan.scanned_to,
     pattern,
     customerId,
+    accountId,
     limit: SCANNED,
   });
   if (found === undefined || found.last === null) {
@@ -267,6 +281,7 @@ function toErasure(row: RowOf<typeof READ>): Erasure {
     requestedAt: row.requested_at,
     requestedBy: row.requested_by,
     customerId: row.customer_id,
+    accountId: row.account_id,
     finishedAt: row.finished_at,
     isWaiting: row.is_waiting,
     erased: toErased(row.erased as Counts),
@@ -276,7 +291,7 @@ function toErasure(row: RowOf<typeof READ>): Erasure {
 const toErased = (counts: Counts): Erased =>
   Object.fromEntries(ERASED_KINDS.map((kind) => [kind, counts[kind] ?? 0])) as Record<ErasedKind, number>;
 
-const COLUMNS = 'id, requested_at, requested_by, customer_id, finished_at, is_waiting, erased';
+const COLUMNS = 'id, requested_at, requested_by, customer_id, account_id, finished_at, is_waiting, erased';
 
 /** For a customer: the addresses that belong to no other customer, and to no account. */
 const REQUEST = statement(
@@ -296,6 +311,19 @@ const REQUEST = statement(
   returning ${COLUMNS}, addresses, candidates`,
 );
 
+const REQUEST_OF_ACCOUNT = statement(
+  'request-account-erasure',
+  `insert into erasures (id, requested_by, account_id, addresses) values ($id, $requestedBy, $accountId, '{}')`,
+);
+
+/** Erases all mail of an account, in the transaction that deletes it. */
+export async function requestAccountErasure(
+  executor: Executor,
+  request: { readonly id: string; readonly requestedBy: string; readonly accountId: string },
+): Promise<void> {
+  await run(executor, REQUEST_OF_ACCOUNT, request);
+}
+
 const READ = statement('read-erasure', `select ${COLUMNS} from erasures where id = $id`);
 
 const CLAIM = statement(
@@ -303,9 +331,11 @@ const CLAIM = statement(
   `update erasures set owner = $owner::uuid, lease_until = ${fromNow('$leaseMs')}
   where id = (
     select id from erasures where finished_at is null and (lease_until is null or lease_until < now())
+      -- Every process has let go of the account by then
+      and (account_id is null or requested_at < now() - interval '3 seconds')
     order by requested_at, id limit 1 for update skip locked
   )
-  returning id, addresses, customer_id, candidates`,
+  returning id, addresses, customer_id, account_id, candidates`,
 );
 
 const RENEW = statement(
@@ -323,7 +353,8 @@ const NOTE = statement(
 );
 
 const SCANNED_PART = `with scanned as materialized (
-    select id from emails where $after::uuid is null or id > $after order by id limit $limit::int
+    select id from emails where ($after::uuid is null or id > $after) and ($accountId::text is null or account_id = $accountId)
+    order by id limit $limit::int
   )`;
 
 const MATCHING = jsonObject('email-to-erase-json', {
@@ -342,7 +373,7 @@ const FIND_EMAILS = statement(
   select
     (select id from scanned order by id desc limit 1) as last,
     ${MATCHING.array(
-      `where e.customer_id = $customerId::uuid
+      `where e.account_id = $accountId or e.customer_id = $customerId::uuid
         or lower(concat(e.from_address, e.sender_address, e.reply_to_addresses, e.to_addresses, e.cc_addresses,
           e.bcc_addresses)) ~ $pattern
         or address_fields(e.raw) ~ $pattern

@@ -18,6 +18,7 @@ declare module '../../platform/db/statement.ts' {
         id: string;
         addresses: string[];
         customer_id: string | null;
+        account_id: string | null;
         candidates: string[];
       };
     };
@@ -60,6 +61,7 @@ declare module '../../platform/db/statement.ts' {
     'find-emails-to-erase': {
       values: {
         after: string | null;
+        accountId: string | null;
         limit: number | null;
         customerId: string | null;
         pattern: string | null;
@@ -150,6 +152,7 @@ declare module '../../platform/db/statement.ts' {
         requested_at: Date;
         requested_by: string;
         customer_id: string | null;
+        account_id: string | null;
         finished_at: Date | null;
         is_waiting: boolean;
         erased: unknown;
@@ -204,6 +207,14 @@ declare module '../../platform/db/statement.ts' {
         events_to: string;
       };
     };
+    'request-account-erasure': {
+      values: {
+        id: string | null;
+        requestedBy: string | null;
+        accountId: string | null;
+      };
+      row: object;
+    };
     'request-erasure': {
       values: {
         id: string | null;
@@ -217,6 +228,7 @@ declare module '../../platform/db/statement.ts' {
         requested_at: Date;
         requested_by: string;
         customer_id: string | null;
+        account_id: string | null;
         finished_at: Date | null;
         is_waiting: boolean;
         erased: unknown;

@@ -3,7 +3,8 @@ import { operationsWith, type ActFields } from '../../platform/operation/declara
 import { toJson, type Value } from '../../platform/operation/values.ts';
 import { AccountId } from '../../platform/schemas/page-schemas.ts';
 import { IF_THIS_VERSION, versionOf } from '../../platform/schemas/entry-version.ts';
-import { record, Timestamp } from '../../platform/schemas/schemas.ts';
+import { DryRun } from '../../platform/schemas/dry-run.ts';
+import { NullableTimestamp, NullableUuid, record, Timestamp } from '../../platform/schemas/schemas.ts';
 import { LOG_INS, SETTINGS_SOURCES } from '../../core/accounts/found-settings.ts';
 import { parseAddress } from '../../core/address/address-list.ts';
 import { invalidRequest } from '../../core/errors.ts';
@@ -12,7 +13,8 @@ import { ACCOUNT_STEPS, type FindAccountSettings } from '../accounts/account-por
 import type { AccountFields } from '../accounts/account-fields.ts';
 import type { AccountConsents } from '../accounts/account-consents.ts';
 import type { ManagedAccounts } from '../accounts/manage-accounts.ts';
-import type { Clock } from '../../platform/base/basics.ts';
+import { nameOf } from '../../core/keys/author.ts';
+import type { Clock, IdSource } from '../../platform/base/basics.ts';
 import { ACCOUNT_SETTINGS, AccountSchema, toShownAccount } from './account-schema.ts';
 import type { Mailboxes } from './read-mailbox-status.ts';
 
@@ -133,7 +135,14 @@ const FoundSettings = record('FoundSettings', {
   },
 });
 
+const { properties: DRY_RUN } = DryRun(
+  'True: nothing is deleted; the response counts, or contains the error.',
+);
+
 interface Deps {
+  readonly ids: IdSource;
+  /** Recorded under the account. */
+  readonly countEmails: (accountId: string) => Promise<number>;
   readonly accounts: ManagedAccounts;
   readonly consents: AccountConsents;
   readonly mailboxes: Mailboxes;
@@ -337,17 +346,46 @@ export const accountOperations = [
     tag,
     summary: 'Delete an account',
     description:
-      'Deletes the settings and secrets; the mail stays. Refused while sends of the account wait. Needs no body; a body with ' +
-      'fields is refused.',
+      'Deletes the settings and secrets; the mail stays unless `erase` is given. Refused while sends of the account wait. Needs no ' +
+      'body; a body with fields is refused.',
     params,
+    query: {
+      erase: {
+        type: 'boolean',
+        default: false,
+        description: 'Erases all its emails and drafts, in the background; `getErasure` has the progress.',
+      },
+      ...DRY_RUN,
+    },
     ifMatch: IF_THIS_VERSION,
     answer: 'Deleted.',
-    output: record('DeletedAccount', { id: { type: 'string' }, deleted_at: Timestamp }),
+    output: record('DeletedAccount', {
+      id: { type: 'string' },
+      deleted_at: { ...NullableTimestamp, description: 'Time of the deletion; null with `dry_run`.' },
+      emails: {
+        type: ['integer', 'null'],
+        description: 'With `erase`: recorded emails, which are erased.',
+      },
+      erasure_id: { ...NullableUuid, description: 'Null without `erase`, and with `dry_run`.' },
+    }),
     errors: ['account_declared', 'account_changed', 'account_has_sends'],
-    act: { event: 'account.deleted', what, before, after: () => null },
-    async run(_caller, { id, version }, { accounts, clock }) {
-      await accounts.delete(id, version);
-      return { id, deletedAt: clock() };
+    act: {
+      event: 'account.deleted',
+      unless: ({ dryRun }) => dryRun,
+      what: ({ id, erase }) => ({ accountId: id, ...(erase ? { erase } : {}) }),
+      before,
+      after: ({ erasureId, emails }) => (erasureId === null ? null : { erasureId, emails }),
+    },
+    async run({ author }, { id, version, erase, dryRun }, { accounts, clock, ids, countEmails }) {
+      const emails = erase ? await countEmails(id) : null;
+      const erasure = erase ? { id: ids.uuid(), requestedBy: nameOf(author) } : null;
+      await accounts.delete(id, version, { dryRun, erasure });
+      return {
+        id,
+        deletedAt: dryRun ? null : clock(),
+        emails,
+        erasureId: dryRun || erasure === null ? null : erasure.id,
+      };
     },
   }),
 

@@ -25,6 +25,43 @@ export async function eraseQuarantined(trx: Executor, pattern: string): Promise<
   return messages.map(({ id }) => id);
 }
 
+/**
+ * Forgets the messages of an account that have no email, and its last error, which may quote its server. An account with the same id would
+ * find them again.
+ *
+ * @returns how many were set aside
+ */
+export async function eraseWaiting(trx: Executor, accountId: string): Promise<number> {
+  const [counted] = await run(trx, COUNT_SET_ASIDE, { accountId });
+  await run(trx, DELETE_WAITING, { accountId });
+  await run(trx, FORGET_ERRORS, { accountId });
+  await run(trx, FORGET_MAILBOX_ERRORS, { accountId });
+  return Number(counted?.messages ?? 0);
+}
+
+const COUNT_SET_ASIDE = statement(
+  'count-set-aside-of-account',
+  'select coalesce(sum(quarantined), 0)::bigint as messages from mailboxes where account_id = $accountId',
+);
+
+const DELETE_WAITING = statement(
+  'delete-waiting-of-account',
+  `delete from mailbox_messages m using mailboxes b
+  where b.account_id = $accountId and m.mailbox_id = b.id and m.email_id is null`,
+);
+
+const FORGET_ERRORS = statement(
+  'forget-account-errors',
+  `update mailbox_accounts set last_error = null, last_error_kind = null, last_error_at = null, failing_since = null,
+    notified_at = null, connected_at = null
+  where account_id = $accountId`,
+);
+
+const FORGET_MAILBOX_ERRORS = statement(
+  'forget-mailbox-errors',
+  'update mailboxes set last_error = null, last_error_at = null where account_id = $accountId and last_error is not null',
+);
+
 const FIND = statement(
   'find-quarantined-to-erase',
   `select m.mailbox_id, m.uid_validity, m.uid, b.account_id

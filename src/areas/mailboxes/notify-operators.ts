@@ -2,6 +2,7 @@
  * Mails the operators about an account whose mailboxes can't be read: once for each failure, until it works again, whatever the number of
  * processes. The key of the send names the failure, so that a process that ends before it notes the mail sends no second one.
  */
+import type { AccountFailure } from '../../core/mailbox/retry.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { Logger } from '../../platform/base/basics.ts';
 import { startLoop, type WokenLoop } from '../../platform/base/loop.ts';
@@ -57,6 +58,16 @@ async function sendOnce(ports: NotifyOperatorsPorts, account: FailingAccount, by
   }
 }
 
+const ADVICE: Readonly<Record<AccountFailure, string>> = {
+  credentials:
+    'Correct the user and the password of the account; an account with OAuth2 needs a new consent. Until then no mail of it is recorded.',
+  connection:
+    'The service goes on trying. Check the mail server, and its address in the settings of the account.',
+  refused: 'The service goes on trying. The mail server answers, and refuses to show the mailbox.',
+  service:
+    'The service goes on trying. Its own database or storage may be at fault: its log has more, and email-worker doctor examines it.',
+};
+
 function toNotice({ accountId, kind, reason, since }: FailingAccount, by: string): Notice {
   return {
     accountId: by,
@@ -64,9 +75,7 @@ function toNotice({ accountId, kind, reason, since }: FailingAccount, by: string
     text: [
       `The mailbox of the account ${accountId} can't be read since ${since.toISOString()}.`,
       `Reason: ${reason.slice(0, MAX_REASON_CHARS)}`,
-      kind === 'credentials'
-        ? 'Correct the user and the password of the account; an account with OAuth2 needs a new consent. Until then no mail of it is recorded.'
-        : 'The service goes on trying. Check the mail server, and its address in the settings of the account.',
+      ADVICE[kind],
       'Nothing is lost: mail that stays in the mailbox is recorded once it can be read. You get no other mail about this failure.',
     ].join('\n\n'),
   };

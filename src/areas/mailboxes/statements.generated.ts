@@ -111,6 +111,20 @@ declare module '../../platform/db/statement.ts' {
         last_error: string | null;
       };
     };
+    'count-set-aside-of-account': {
+      values: {
+        accountId: string | null;
+      };
+      row: {
+        messages: string | null;
+      };
+    };
+    'delete-waiting-of-account': {
+      values: {
+        accountId: string | null;
+      };
+      row: object;
+    };
     'end-reading-account': {
       values: {
         accountId: string | null;
@@ -148,6 +162,18 @@ declare module '../../platform/db/statement.ts' {
         uid: string;
         account_id: string;
       };
+    };
+    'forget-account-errors': {
+      values: {
+        accountId: string | null;
+      };
+      row: object;
+    };
+    'forget-mailbox-errors': {
+      values: {
+        accountId: string | null;
+      };
+      row: object;
     };
     'forget-mailbox-generation': {
       values: {

@@ -3,6 +3,7 @@ import { formatSeconds } from '../../core/durations.ts';
 import { shownMailbox } from '../../core/address/shown-mailbox.ts';
 import { path, type ApiRequest } from '../../api/mcp/api-call.ts';
 import { createAccountStore } from '../../areas/accounts/account-store.ts';
+import { requestAccountErasure } from '../../areas/erase/erasure-store.ts';
 import { forgetMailboxes } from '../../areas/mailboxes/mailbox-records.ts';
 import { rotateSecrets } from '../../service/account-sealer.ts';
 import { defineCommand, UsageError, type CommandResult } from '../command.ts';
@@ -166,6 +167,10 @@ export const accountsCommand = defineCommand({
   ],
   options: {
     ...API_OPTIONS,
+    erase: {
+      type: 'boolean',
+      meaning: 'remove: erases all mail of the account, too; the JSON of --json has the erasure.',
+    },
     'send-message': {
       type: 'boolean',
       meaning: 'check: sends a message from the account to itself, and waits until it is in INBOX.',
@@ -180,7 +185,11 @@ export const accountsCommand = defineCommand({
       meaning: 'Prints the ids of failing accounts.',
     },
   ],
-  async run({ url, json = false, 'send-message': sendsMessage = false }, [action = 'list', id], context) {
+  async run(
+    { url, json = false, 'send-message': sendsMessage = false, erase = false },
+    [action = 'list', id],
+    context,
+  ) {
     const { output } = context;
     if (!ACTIONS.some((known) => known === action))
       throw new UsageError(`the action must be one of ${ACTIONS.join(', ')}`);
@@ -194,12 +203,16 @@ export const accountsCommand = defineCommand({
       );
     if (action === 'rotate-secrets') {
       const { pool } = await context.open();
-      const accounts = await rotateSecrets(context.config, createAccountStore(pool, forgetMailboxes));
+      const accounts = await rotateSecrets(
+        context.config,
+        createAccountStore(pool, { forgetMailboxes, requestErasure: requestAccountErasure }),
+      );
       output.print(
         `${formatCount(accounts, 'account')} ${accounts === 1 ? 'is' : 'are'} sealed with the new key`,
       );
       return 'done';
     }
+    if (erase && action !== 'remove') throw new UsageError('--erase belongs to remove');
     if (sendsMessage && action !== 'check') throw new UsageError('--send-message belongs to check');
     const account = TAKES_FILE.has(action) ? await readAccount(id) : undefined;
     const body = account !== undefined && sendsMessage ? { ...account, send_message: true } : account;
@@ -233,8 +246,12 @@ export const accountsCommand = defineCommand({
       else output.print(printable(consent.url));
       return 'done';
     }
-    const changed = await api.ask<Pick<AccountJson, 'id'>>(requestOf(action, id ?? '', body));
+    const request = requestOf(action, id ?? '', body);
+    const changed = await api.ask<Pick<AccountJson, 'id'>>(
+      erase ? { ...request, path: `${request.path}?erase=true` } : request,
+    );
     if (json) printJson(output, changed);
+    else if (erase) output.print(`${changed.id} is deleted; its mail is being erased`);
     else output.print(`${changed.id} is ${DONE[action] ?? action}`);
     return 'done';
   },

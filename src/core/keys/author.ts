@@ -14,3 +14,7 @@ export type Author =
   | { readonly kind: 'command'; readonly user: string }
   /** A caller whose log-in was refused; for the address see core/edge/address-group.ts. */
   | { readonly kind: 'stranger'; readonly address: string };
+
+/** The author's name in a record that is kept. */
+export const nameOf = (author: Author): string =>
+  author.kind === 'key' ? `key ${author.id}` : `secret ${author.kind === 'secret' ? author.number : 0}`;

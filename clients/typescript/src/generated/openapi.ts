@@ -1204,7 +1204,7 @@ export interface paths {
         post?: never;
         /**
          * Delete an account
-         * @description Deletes the settings and secrets; the mail stays. Refused while sends of the account wait. Needs no body; a body with fields is refused. Needs the right `admin`.
+         * @description Deletes the settings and secrets; the mail stays unless `erase` is given. Refused while sends of the account wait. Needs no body; a body with fields is refused. Needs the right `admin`.
          */
         delete: operations["deleteAccount"];
         options?: never;
@@ -3334,6 +3334,8 @@ export interface components {
             /** @description The secret that requested it. */
             requested_by: string;
             customer_id: components["schemas"]["NullableUuid"];
+            /** @description The deleted account whose mail is erased. */
+            account_id: string | null;
             finished_at: components["schemas"]["NullableTimestamp"];
             erased: components["schemas"]["Erased"];
         };
@@ -4037,7 +4039,12 @@ export interface components {
         };
         DeletedAccount: {
             id: string;
-            deleted_at: components["schemas"]["Timestamp"];
+            /** @description Time of the deletion; null with `dry_run`. */
+            deleted_at: components["schemas"]["NullableTimestamp"];
+            /** @description With `erase`: recorded emails, which are erased. */
+            emails: number | null;
+            /** @description Null without `erase`, and with `dry_run`. */
+            erasure_id: components["schemas"]["NullableUuid"];
         };
         ConsentRequest: {
             /** @description Where the owner is sent at the end, with `account_id` and `consent` in the query; of `PUBLIC_URL` or an origin in `CONSENT_RETURN_ORIGINS`. Default: a page of the service. */
@@ -5168,6 +5175,7 @@ export interface components {
                  *       "requested_at": "2026-01-30T09:15:00.000Z",
                  *       "requested_by": "secret 1",
                  *       "customer_id": "6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34",
+                 *       "account_id": "vertrieb",
                  *       "finished_at": null,
                  *       "erased": {
                  *         "emails": 12,
@@ -9705,7 +9713,12 @@ export interface operations {
     };
     deleteAccount: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Erases all its emails and drafts, in the background; `getErasure` has the progress. */
+                erase?: boolean;
+                /** @description True: nothing is deleted; the response counts, or contains the error. */
+                dry_run?: boolean;
+            };
             header?: {
                 /** @description Only when this is the version. Absent: any version. */
                 "If-Match"?: components["parameters"]["If-Match"];
@@ -9727,7 +9740,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "vertrieb",
-                     *       "deleted_at": "2026-01-31T12:00:00.000Z"
+                     *       "deleted_at": "2026-01-31T12:00:00.000Z",
+                     *       "emails": null,
+                     *       "erasure_id": null
                      *     }
                      */
                     "application/json": components["schemas"]["DeletedAccount"];

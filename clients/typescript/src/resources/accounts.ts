@@ -85,11 +85,23 @@ export class Accounts {
     );
   }
 
-  /** Its mail stays. Not retried automatically: a repeat fails with `account_not_found`. */
-  async delete(id: string, options: RequestOptions = {}): Promise<DeletedAccount> {
+  /** Its mail stays unless `erase` is true. Not retried automatically: a repeat fails with `account_not_found`. */
+  async delete(
+    id: string,
+    { erase = false, ...options }: RequestOptions & { readonly erase?: boolean } = {},
+  ): Promise<DeletedAccount> {
     const path = pathOf(id);
     return this.#transport.json({ ...options, repeatable: false }, (attempt) =>
-      this.#transport.api.DELETE('/api/accounts/{id}', { ...attempt, params: { path } }),
+      this.#transport.api.DELETE('/api/accounts/{id}', { ...attempt, params: { path, query: { erase } } }),
+    );
+  }
+
+  /** What `delete` with `erase` would erase; it fails like `delete`, and deletes nothing. */
+  async checkDelete(id: string, options: RequestOptions = {}): Promise<DeletedAccount> {
+    const path = pathOf(id);
+    const query = { erase: true, dry_run: true };
+    return this.#transport.json({ ...options, repeatable: true }, (attempt) =>
+      this.#transport.api.DELETE('/api/accounts/{id}', { ...attempt, params: { path, query } }),
     );
   }
 

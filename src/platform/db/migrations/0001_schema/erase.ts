@@ -70,6 +70,8 @@ export const ERASE = [
     -- In lower case; forgotten when all is done
     addresses text[] not null,
     customer_id uuid,
+    -- All mail of an account that was deleted
+    account_id account_id,
     -- Those that had the address: erased as well where nothing else is left of them
     candidates uuid[] not null default '{}',
     -- Emails up to this one were looked at; null: none yet
