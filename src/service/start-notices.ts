@@ -1,9 +1,10 @@
 /** A part of the composition root: mail to the operators about accounts that fail, if the configuration names their address. */
-import type { Pool } from 'pg';
+import { createHash } from 'node:crypto';
 import { createFailingAccounts } from '../areas/mailboxes/failing-accounts.ts';
 import { startNotifier } from '../areas/mailboxes/notify-operators.ts';
-import { sendOnce, type SendOncePorts } from '../areas/send/send-once.ts';
+import { carryOutOnce, type SendOncePorts } from '../areas/send/send-once.ts';
 import type { SendRequest } from '../areas/send/use-cases.ts';
+import type { SpoolFolder } from '../platform/files/file-ports.ts';
 import type { WokenLoop } from '../platform/base/loop.ts';
 import type { Parts } from './open-parts.ts';
 
@@ -35,13 +36,7 @@ const OF_SERVICE: Omit<SendRequest, 'to' | 'subject' | 'textBody' | 'accountId'>
 
 /** null: the configuration names no address. */
 export function startNotices(
-  {
-    config,
-    registry,
-    spool,
-    logger,
-    pool,
-  }: Pick<Parts, 'config' | 'registry' | 'spool' | 'logger'> & { readonly pool: Pool },
+  { config, registry, spool, logger, pool }: Pick<Parts, 'config' | 'registry' | 'spool' | 'logger' | 'pool'>,
   ports: SendOncePorts,
 ): WokenLoop | null {
   const { notifyAddress } = config;
@@ -51,7 +46,13 @@ export function startNotices(
     accounts: () => registry.working.map(({ id, smtpUrl }) => ({ id, isDelivering: smtpUrl !== null })),
     async send(key, { accountId, subject, text }) {
       const request = { ...OF_SERVICE, to: [notifyAddress], subject, textBody: text, accountId };
-      await sendOnce(ports, key, request, spool.create());
+      const keyed = {
+        queued: true,
+        // Of the failure alone: another process may know another account to send it by.
+        fingerprint: async () => createHash('sha256').update(key).digest(),
+        send: (folder: SpoolFolder, emailId: string) => ports.send(request, folder, emailId),
+      };
+      await carryOutOnce(ports, key, keyed, spool.create());
     },
     logger,
   });

@@ -612,7 +612,11 @@ describe('an account that is deleted with its mail', () => {
     expect(JSON.stringify((entries as object[])[0])).toContain(String(deleted.json['erasure_id']));
     // Nothing is recorded under the id any more.
     expect((await create('erased')).status).toBe(201);
-    await ask(one, 'DELETE', '/api/accounts/erased');
+    const { stdout, exitCode } = await runCommand(['accounts', 'remove', 'erased', '--erase'], {
+      dataDir: one.dataDir,
+      env: { EMAIL_WORKER_URL: one.url, EMAIL_WORKER_KEY: TEST_SECRET },
+    });
+    expect([exitCode, stdout]).toEqual([0, 'erased is deleted; its mail is being erased\n']);
   });
 });
 

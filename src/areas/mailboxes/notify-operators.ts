@@ -3,7 +3,6 @@
  * processes. The key of the send names the failure, so that a process that ends before it notes the mail sends no second one.
  */
 import type { AccountFailure } from '../../core/mailbox/retry.ts';
-import { ServiceError } from '../../core/errors.ts';
 import type { Logger } from '../../platform/base/basics.ts';
 import { startLoop, type WokenLoop } from '../../platform/base/loop.ts';
 import type { FailingAccount, FailingAccounts } from './failing-accounts.ts';
@@ -23,39 +22,46 @@ export interface NotifyOperatorsPorts {
   readonly failing: FailingAccounts;
   /** The accounts that are in use now, and whether they deliver mail. */
   readonly accounts: () => readonly { readonly id: string; readonly isDelivering: boolean }[];
-  /** Puts a mail to the operators into the queue; a repeat with the same key does nothing. */
+  /** Puts a mail to the operators into the queue; a repeat with the same key, whatever its notice, does nothing. */
   readonly send: (key: string, notice: Notice) => Promise<void>;
   readonly logger: Logger;
 }
 
+/** One that can't be reported keeps no other one from it. Throws the first reason at the end. */
 export async function notifyOperators(ports: NotifyOperatorsPorts, signal: AbortSignal): Promise<void> {
   const accounts = ports.accounts();
   const all = await ports.failing.list(accounts.map(({ id }) => id));
   const failing = new Map(all.map((account) => [account.accountId, account]));
   const working = accounts.find(({ id, isDelivering }) => isDelivering && !failing.has(id));
+  const failures: unknown[] = [];
   for (const account of all) {
     if (signal.aborted) return;
     if (!account.isToBeNotified) continue;
-    const { accountId, kind, since } = account;
-    const isDelivering = accounts.some((one) => one.id === accountId && one.isDelivering);
-    // What refuses the log-in of the mailboxes mostly refuses that of sends too: its own mail would only arrive when all is well again.
-    const sender = working?.id ?? (isDelivering && kind !== 'credentials' ? accountId : null);
-    if (sender === null) throw new Error(`account ${accountId} fails, and no other account delivers mail`);
-    await sendOnce(ports, account, sender);
-    await ports.failing.setNotified(accountId, since);
-    ports.logger.info({ accountId, by: sender }, 'the operators get a mail about an account that fails');
+    try {
+      await notify(ports, account, working?.id ?? null, accounts);
+    } catch (error) {
+      failures.push(error);
+    }
   }
+  if (failures.length > 0) throw failures[0];
 }
 
-async function sendOnce(ports: NotifyOperatorsPorts, account: FailingAccount, by: string): Promise<void> {
+/** @param working an account that delivers mail; null: there is none */
+async function notify(
+  ports: NotifyOperatorsPorts,
+  account: FailingAccount,
+  working: string | null,
+  accounts: ReturnType<NotifyOperatorsPorts['accounts']>,
+): Promise<void> {
+  const { accountId, kind, since } = account;
+  const isDelivering = accounts.some((one) => one.id === accountId && one.isDelivering);
+  // What refuses the log-in of the mailboxes mostly refuses that of sends too: its own mail would only arrive when all is well again.
+  const sender = working ?? (isDelivering && kind !== 'credentials' ? accountId : null);
+  if (sender === null) throw new Error(`account ${accountId} fails, and no other account delivers mail`);
   // No caller of the API can use it: callers' keys have no spaces.
-  const key = `account-failing ${account.accountId} ${account.since.toISOString()}`;
-  try {
-    await ports.send(key, toNotice(account, by));
-  } catch (error) {
-    // Another process sent it by another account, or with another reason.
-    if (!(error instanceof ServiceError) || error.code !== 'idempotency_key_reused') throw error;
-  }
+  await ports.send(`account-failing ${accountId} ${since.toISOString()}`, toNotice(account, sender));
+  await ports.failing.setNotified(accountId, since);
+  ports.logger.info({ accountId, by: sender }, 'the operators get a mail about an account that fails');
 }
 
 const ADVICE: Readonly<Record<AccountFailure, string>> = {

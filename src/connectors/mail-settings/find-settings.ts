@@ -102,15 +102,14 @@ function toHttps(address: string): string | null {
 
 /** RFC 8314 §3.3 prefers TLS from the beginning, as long as the domain does not order otherwise. */
 async function ofSrv(resolver: Resolver, domain: string): Promise<FoundServers | null> {
-  const [submissions, submission, imaps, imap] = await Promise.all(
-    ['_submissions', '_submission', '_imaps', '_imap'].map((service) =>
-      best(resolver.resolveSrv(`${service}._tcp.${domain}`)),
-    ),
-  );
-  const servers = {
-    smtp: preferred(submissions, submission),
-    imap: preferred(imaps, imap),
-  };
+  const find = (service: string) => best(resolver.resolveSrv(`_${service}._tcp.${domain}`));
+  const [submissions, submission, imaps, imap] = await Promise.all([
+    find('submissions'),
+    find('submission'),
+    find('imaps'),
+    find('imap'),
+  ]);
+  const servers = { smtp: preferred(submissions, submission), imap: preferred(imaps, imap) };
   if (servers.smtp === null && servers.imap === null) return null;
   return { source: 'srv', name: null, ...servers, logIn: 'password', consentOf: null };
 }
@@ -126,13 +125,10 @@ async function best(asked: Promise<SrvRecord[]>): Promise<SrvRecord | null> {
   );
 }
 
-function preferred(
-  tls: SrvRecord | null | undefined,
-  plain: SrvRecord | null | undefined,
-): FoundServer | null {
-  const isTls = tls != null && (plain == null || tls.priority <= plain.priority);
+function preferred(tls: SrvRecord | null, plain: SrvRecord | null): FoundServer | null {
+  const isTls = tls !== null && (plain === null || tls.priority <= plain.priority);
   const record = isTls ? tls : plain;
-  return record == null ? null : toFoundServer(record.name, String(record.port), isTls);
+  return record === null ? null : toFoundServer(record.name, String(record.port), isTls);
 }
 
 async function ofMx(resolver: Resolver, domain: string): Promise<FoundServers | null> {
