@@ -22,7 +22,7 @@ let folder: TempFolder;
 
 beforeAll(async () => {
   [world, folder] = await Promise.all([
-    startServiceWithSink({ WEBHOOK_ALLOW: '127.0.0.1' }),
+    startServiceWithSink({ WEBHOOK_ALLOW: '127.0.0.1', DNS_SERVERS: '127.0.0.1:9' }),
     makeTempFolder(),
   ]);
 });
@@ -445,7 +445,9 @@ describe('accounts and webhooks', () => {
     await writeFile(file, JSON.stringify(account));
     expect(await run(['accounts', 'check', file])).toMatchObject({
       exitCode: 0,
-      stdout: expect.stringMatching(/^ok: account added sends by 127\.0\.0\.1:\d+, without a log-in\n$/),
+      stdout: expect.stringMatching(
+        /^ok: account added sends by 127\.0\.0\.1:\d+, without a log-in\nproblem: DNS /,
+      ),
     });
     expect((await run(['accounts', 'add', file])).stdout).toBe('added is created\n');
     expect((await run(['accounts', 'pause', 'added'])).stdout).toBe('added is paused\n');

@@ -284,7 +284,8 @@ describe('a check of an account', () => {
       return { ok: answer.json['ok'], texts };
     };
     const lacking = await ofDns('a@example.com');
-    expect(lacking.ok).toBe(false);
+    // Its servers work.
+    expect(lacking.ok).toBe(true);
     expect(lacking.texts.map(({ grade, text }) => `${grade} ${text}`)).toEqual([
       'ok example.com takes mail at mx.example.com',
       expect.stringMatching(
@@ -296,7 +297,7 @@ describe('a check of an account', () => {
     expect(lacking.texts[1]?.advice).toBe('Change the DNS record of the domain.');
     const published = /publish "([^"]+)"/.exec(lacking.texts[1]?.text ?? '')?.[1] ?? '';
     dns.records.set('mail2026._domainkey.example.com', [[published]]);
-    expect(await ofDns('a@example.com')).toMatchObject({ ok: true });
+    expect((await ofDns('a@example.com')).texts.map(({ grade }) => grade)).toEqual(['ok', 'ok', 'ok', 'ok']);
     expect((await ofDns('a@nothing.test')).texts.map(({ grade }) => grade)).toEqual([
       'problem',
       'problem',

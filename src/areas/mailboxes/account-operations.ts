@@ -60,7 +60,7 @@ const MAX_ADDRESS_CHARS = 1000;
 const MAX_CHECKS = 8;
 
 const AccountCheck = record('AccountCheck', {
-  ok: { type: 'boolean', description: 'True: no finding is a problem.' },
+  ok: { type: 'boolean', description: 'True: it can be used. No finding but those of `dns` is a problem.' },
   findings: {
     type: 'array',
     items: record('AccountFinding', {
@@ -248,7 +248,7 @@ export const accountOperations = [
       const options = { sendsMessage: sendMessage };
       const { findings, folders } = await accounts.examine(id, toFields(settings), options, signal);
       return {
-        ok: findings.every(({ grade }) => grade !== 'problem'),
+        ok: findings.every(({ step, grade }) => grade !== 'problem' || step === 'dns'),
         findings: [...findings],
         folders: [...folders],
       };

@@ -3981,7 +3981,7 @@ export interface components {
             special_use: string | null;
         };
         AccountCheck: {
-            /** @description True: no finding is a problem. */
+            /** @description True: it can be used. No finding but those of `dns` is a problem. */
             ok: boolean;
             findings: components["schemas"]["AccountFinding"][];
             /** @description Of the mail server, at most 500; INBOX and the one with `\Sent` are read. */
