@@ -848,19 +848,28 @@ create table mailbox_messages (
   header_summary jsonb,
   quarantine_delays integer not null default 0,
   arrival_digest bytea,
+  left_out text,
+  left_out_at timestamp with time zone,
+  message_id_digest bytea,
   constraint mailbox_messages_pkey PRIMARY KEY (mailbox_id, uid_validity, uid),
   constraint mailbox_messages_mailbox_id_fkey FOREIGN KEY (mailbox_id) REFERENCES mailboxes(id) ON DELETE CASCADE,
   constraint mailbox_messages_arrival_digest_check CHECK ((octet_length(arrival_digest) = 32)),
-  constraint mailbox_messages_check CHECK (((email_id IS NULL) OR (quarantined_at IS NULL))),
+  constraint mailbox_messages_check CHECK (((email_id IS NULL) OR ((quarantined_at IS NULL) AND (left_out IS NULL)))),
+  constraint mailbox_messages_check1 CHECK (((quarantined_at IS NULL) OR (left_out IS NULL))),
+  constraint mailbox_messages_check2 CHECK (((left_out IS NULL) = (left_out_at IS NULL))),
+  constraint mailbox_messages_left_out_check CHECK ((left_out = ANY (ARRAY['address'::text, 'subject'::text, 'internal'::text, 'private'::text, 'stranger'::text]))),
+  constraint mailbox_messages_message_id_digest_check CHECK ((octet_length(message_id_digest) = 32)),
   constraint mailbox_messages_quarantine CHECK (((quarantined_at IS NULL) = (quarantine_id IS NULL))),
   constraint mailbox_messages_quarantine_delays_check CHECK ((quarantine_delays >= 0)),
   constraint mailbox_messages_tries_check CHECK ((tries >= 0)),
   constraint mailbox_messages_uid_check CHECK (((uid >= 1) AND (uid <= '4294967295'::bigint)))
 );
 CREATE INDEX mailbox_messages_email ON mailbox_messages (email_id) WHERE (email_id IS NOT NULL);
+CREATE INDEX mailbox_messages_forget ON mailbox_messages (mailbox_id, left_out_at) WHERE (message_id_digest IS NOT NULL);
+CREATE INDEX mailbox_messages_left_out ON mailbox_messages (message_id_digest) WHERE (message_id_digest IS NOT NULL);
 CREATE UNIQUE INDEX mailbox_messages_quarantine_id ON mailbox_messages (quarantine_id) WHERE (quarantine_id IS NOT NULL);
 CREATE INDEX mailbox_messages_quarantined ON mailbox_messages (quarantined_at DESC, quarantine_id DESC) WHERE ((quarantined_at IS NOT NULL) AND (expunged_at IS NULL));
-CREATE INDEX mailbox_messages_waiting ON mailbox_messages (mailbox_id, uid_validity, uid DESC) WHERE ((email_id IS NULL) AND (expunged_at IS NULL));
+CREATE INDEX mailbox_messages_waiting ON mailbox_messages (mailbox_id, uid_validity, uid DESC) WHERE ((email_id IS NULL) AND (left_out IS NULL) AND (expunged_at IS NULL));
 CREATE TRIGGER mailbox_messages_count_delete AFTER DELETE ON mailbox_messages REFERENCING OLD TABLE AS was FOR EACH STATEMENT EXECUTE FUNCTION mailbox_messages_after_delete();
 CREATE TRIGGER mailbox_messages_count_insert AFTER INSERT ON mailbox_messages REFERENCING NEW TABLE AS is_now FOR EACH STATEMENT EXECUTE FUNCTION mailbox_messages_after_insert();
 CREATE TRIGGER mailbox_messages_count_update AFTER UPDATE ON mailbox_messages REFERENCING OLD TABLE AS was NEW TABLE AS is_now FOR EACH STATEMENT EXECUTE FUNCTION mailbox_messages_after_update();
@@ -893,6 +902,11 @@ create table mailboxes (
   expunged bigint not null default 0,
   quarantined bigint not null default 0,
   waiting bigint not null default 0,
+  left_out_address bigint not null default 0,
+  left_out_subject bigint not null default 0,
+  left_out_internal bigint not null default 0,
+  left_out_private bigint not null default 0,
+  left_out_stranger bigint not null default 0,
   constraint mailboxes_pkey PRIMARY KEY (id),
   constraint mailboxes_account_id_path_key UNIQUE (account_id, path),
   constraint mailboxes_account_id_fkey FOREIGN KEY (account_id) REFERENCES mailbox_accounts(account_id),
@@ -2280,10 +2294,10 @@ CREATE OR REPLACE FUNCTION mailbox_messages_after_delete()
 AS $function$
   begin
     
-  update mailboxes b set messages = b.messages + d.messages, recorded = b.recorded + d.recorded, expunged = b.expunged + d.expunged, quarantined = b.quarantined + d.quarantined, waiting = b.waiting + d.waiting
-  from (select mailbox_id, coalesce(sum(sign) filter (where true), 0) as messages, coalesce(sum(sign) filter (where email_id is not null), 0) as recorded, coalesce(sum(sign) filter (where expunged_at is not null), 0) as expunged, coalesce(sum(sign) filter (where quarantined_at is not null and expunged_at is null), 0) as quarantined, coalesce(sum(sign) filter (where email_id is null and quarantined_at is null and expunged_at is null), 0) as waiting from (select mailbox_id, email_id, expunged_at, quarantined_at, -1 as sign from was) c group by mailbox_id) d
+  update mailboxes b set messages = b.messages + d.messages, recorded = b.recorded + d.recorded, expunged = b.expunged + d.expunged, quarantined = b.quarantined + d.quarantined, waiting = b.waiting + d.waiting, left_out_address = b.left_out_address + d.left_out_address, left_out_subject = b.left_out_subject + d.left_out_subject, left_out_internal = b.left_out_internal + d.left_out_internal, left_out_private = b.left_out_private + d.left_out_private, left_out_stranger = b.left_out_stranger + d.left_out_stranger
+  from (select mailbox_id, coalesce(sum(sign) filter (where true), 0) as messages, coalesce(sum(sign) filter (where email_id is not null), 0) as recorded, coalesce(sum(sign) filter (where expunged_at is not null), 0) as expunged, coalesce(sum(sign) filter (where quarantined_at is not null and expunged_at is null), 0) as quarantined, coalesce(sum(sign) filter (where email_id is null and quarantined_at is null and left_out is null and expunged_at is null), 0) as waiting, coalesce(sum(sign) filter (where left_out = 'address'), 0) as left_out_address, coalesce(sum(sign) filter (where left_out = 'subject'), 0) as left_out_subject, coalesce(sum(sign) filter (where left_out = 'internal'), 0) as left_out_internal, coalesce(sum(sign) filter (where left_out = 'private'), 0) as left_out_private, coalesce(sum(sign) filter (where left_out = 'stranger'), 0) as left_out_stranger from (select mailbox_id, email_id, expunged_at, quarantined_at, left_out, -1 as sign from was) c group by mailbox_id) d
   where b.id = d.mailbox_id
-    and (d.messages <> 0 or d.recorded <> 0 or d.expunged <> 0 or d.quarantined <> 0 or d.waiting <> 0);
+    and (d.messages <> 0 or d.recorded <> 0 or d.expunged <> 0 or d.quarantined <> 0 or d.waiting <> 0 or d.left_out_address <> 0 or d.left_out_subject <> 0 or d.left_out_internal <> 0 or d.left_out_private <> 0 or d.left_out_stranger <> 0);
     return null;
   end $function$;
 
@@ -2293,10 +2307,10 @@ CREATE OR REPLACE FUNCTION mailbox_messages_after_insert()
 AS $function$
   begin
     
-  update mailboxes b set messages = b.messages + d.messages, recorded = b.recorded + d.recorded, expunged = b.expunged + d.expunged, quarantined = b.quarantined + d.quarantined, waiting = b.waiting + d.waiting
-  from (select mailbox_id, coalesce(sum(sign) filter (where true), 0) as messages, coalesce(sum(sign) filter (where email_id is not null), 0) as recorded, coalesce(sum(sign) filter (where expunged_at is not null), 0) as expunged, coalesce(sum(sign) filter (where quarantined_at is not null and expunged_at is null), 0) as quarantined, coalesce(sum(sign) filter (where email_id is null and quarantined_at is null and expunged_at is null), 0) as waiting from (select mailbox_id, email_id, expunged_at, quarantined_at, 1 as sign from is_now) c group by mailbox_id) d
+  update mailboxes b set messages = b.messages + d.messages, recorded = b.recorded + d.recorded, expunged = b.expunged + d.expunged, quarantined = b.quarantined + d.quarantined, waiting = b.waiting + d.waiting, left_out_address = b.left_out_address + d.left_out_address, left_out_subject = b.left_out_subject + d.left_out_subject, left_out_internal = b.left_out_internal + d.left_out_internal, left_out_private = b.left_out_private + d.left_out_private, left_out_stranger = b.left_out_stranger + d.left_out_stranger
+  from (select mailbox_id, coalesce(sum(sign) filter (where true), 0) as messages, coalesce(sum(sign) filter (where email_id is not null), 0) as recorded, coalesce(sum(sign) filter (where expunged_at is not null), 0) as expunged, coalesce(sum(sign) filter (where quarantined_at is not null and expunged_at is null), 0) as quarantined, coalesce(sum(sign) filter (where email_id is null and quarantined_at is null and left_out is null and expunged_at is null), 0) as waiting, coalesce(sum(sign) filter (where left_out = 'address'), 0) as left_out_address, coalesce(sum(sign) filter (where left_out = 'subject'), 0) as left_out_subject, coalesce(sum(sign) filter (where left_out = 'internal'), 0) as left_out_internal, coalesce(sum(sign) filter (where left_out = 'private'), 0) as left_out_private, coalesce(sum(sign) filter (where left_out = 'stranger'), 0) as left_out_stranger from (select mailbox_id, email_id, expunged_at, quarantined_at, left_out, 1 as sign from is_now) c group by mailbox_id) d
   where b.id = d.mailbox_id
-    and (d.messages <> 0 or d.recorded <> 0 or d.expunged <> 0 or d.quarantined <> 0 or d.waiting <> 0);
+    and (d.messages <> 0 or d.recorded <> 0 or d.expunged <> 0 or d.quarantined <> 0 or d.waiting <> 0 or d.left_out_address <> 0 or d.left_out_subject <> 0 or d.left_out_internal <> 0 or d.left_out_private <> 0 or d.left_out_stranger <> 0);
     return null;
   end $function$;
 
@@ -2306,10 +2320,10 @@ CREATE OR REPLACE FUNCTION mailbox_messages_after_update()
 AS $function$
   begin
     
-  update mailboxes b set messages = b.messages + d.messages, recorded = b.recorded + d.recorded, expunged = b.expunged + d.expunged, quarantined = b.quarantined + d.quarantined, waiting = b.waiting + d.waiting
-  from (select mailbox_id, coalesce(sum(sign) filter (where true), 0) as messages, coalesce(sum(sign) filter (where email_id is not null), 0) as recorded, coalesce(sum(sign) filter (where expunged_at is not null), 0) as expunged, coalesce(sum(sign) filter (where quarantined_at is not null and expunged_at is null), 0) as quarantined, coalesce(sum(sign) filter (where email_id is null and quarantined_at is null and expunged_at is null), 0) as waiting from (select mailbox_id, email_id, expunged_at, quarantined_at, 1 as sign from is_now union all select mailbox_id, email_id, expunged_at, quarantined_at, -1 as sign from was) c group by mailbox_id) d
+  update mailboxes b set messages = b.messages + d.messages, recorded = b.recorded + d.recorded, expunged = b.expunged + d.expunged, quarantined = b.quarantined + d.quarantined, waiting = b.waiting + d.waiting, left_out_address = b.left_out_address + d.left_out_address, left_out_subject = b.left_out_subject + d.left_out_subject, left_out_internal = b.left_out_internal + d.left_out_internal, left_out_private = b.left_out_private + d.left_out_private, left_out_stranger = b.left_out_stranger + d.left_out_stranger
+  from (select mailbox_id, coalesce(sum(sign) filter (where true), 0) as messages, coalesce(sum(sign) filter (where email_id is not null), 0) as recorded, coalesce(sum(sign) filter (where expunged_at is not null), 0) as expunged, coalesce(sum(sign) filter (where quarantined_at is not null and expunged_at is null), 0) as quarantined, coalesce(sum(sign) filter (where email_id is null and quarantined_at is null and left_out is null and expunged_at is null), 0) as waiting, coalesce(sum(sign) filter (where left_out = 'address'), 0) as left_out_address, coalesce(sum(sign) filter (where left_out = 'subject'), 0) as left_out_subject, coalesce(sum(sign) filter (where left_out = 'internal'), 0) as left_out_internal, coalesce(sum(sign) filter (where left_out = 'private'), 0) as left_out_private, coalesce(sum(sign) filter (where left_out = 'stranger'), 0) as left_out_stranger from (select mailbox_id, email_id, expunged_at, quarantined_at, left_out, 1 as sign from is_now union all select mailbox_id, email_id, expunged_at, quarantined_at, left_out, -1 as sign from was) c group by mailbox_id) d
   where b.id = d.mailbox_id
-    and (d.messages <> 0 or d.recorded <> 0 or d.expunged <> 0 or d.quarantined <> 0 or d.waiting <> 0);
+    and (d.messages <> 0 or d.recorded <> 0 or d.expunged <> 0 or d.quarantined <> 0 or d.waiting <> 0 or d.left_out_address <> 0 or d.left_out_subject <> 0 or d.left_out_internal <> 0 or d.left_out_private <> 0 or d.left_out_stranger <> 0);
     return null;
   end $function$;
 

@@ -66,7 +66,9 @@ export const auditCommand = defineCommand({
       for (const accountId of wanted.length > 0 ? wanted : source.accountIds) {
         if (signal.aborted) break;
         try {
-          for await (const audit of auditAccount({ source, store, reader }, { accountId, repair, signal })) {
+          const capture = registry.settings.find(({ id }) => id === accountId)?.capture ?? null;
+          const request = { accountId, capture, repair, signal };
+          for await (const audit of auditAccount({ source, store, reader }, request)) {
             for (const line of formatAudit(accountId, audit, repair)) output.print(printable(line));
             if (!isClean(audit, repair)) status.isClean = false;
           }

@@ -4,6 +4,7 @@ import { ACCOUNT_ID, type Account } from '../platform/base/basics.ts';
 import type { RetentionRule } from '../areas/erase/retention-store.ts';
 import { FIRST_SYNC_DAYS } from '../areas/mailboxes/mailbox-ports.ts';
 import { ConfigError } from './config-error.ts';
+import { readCapture } from './config-capture.ts';
 import { readDay, readFrom, readSecrets, readUrl } from './config-values.ts';
 import { readDkim, readDkimField, readKeyList, type DkimConfig } from './config-dkim.ts';
 import { readSentCopies, type SentCopiesConfig } from './config-sent-copies.ts';
@@ -25,6 +26,7 @@ import {
   variable,
   type Environment,
 } from './variable.ts';
+import type { CaptureRules } from '../core/mailbox/capture.ts';
 import type { RateLimit } from '../core/delivery/rate-window.ts';
 
 export interface AccountConfig {
@@ -39,6 +41,8 @@ export interface AccountConfig {
   readonly retentionDays: number | null;
   /** null: no mailbox is read. */
   readonly imap: ImapConfig | null;
+  /** null: everything in INBOX and the Sent mailbox. */
+  readonly capture: CaptureRules | null;
   /** Settings for putting the account's sent mail into its Sent mailbox. */
   readonly sentCopies: SentCopiesConfig;
   /** Replaces a password where a URL has a user without one. */
@@ -79,6 +83,7 @@ const ACCOUNT_FIELDS = new Set([
   'imap_since',
   'imap_sent',
   'imap_sent_copies',
+  'capture',
   'join_by_subject',
   'retention_days',
   'oauth2',
@@ -285,6 +290,7 @@ function readDefaultAccount(env: Environment): AccountConfig {
       { url: imapUrl, since: imapSince, sent: imapSent },
       (field) => `IMAP_${field.toUpperCase()}`,
     ),
+    capture: null,
     sentCopies: readSentCopies('IMAP_SENT_COPIES', imapSentCopies, {
       smtpUrl: account.smtpUrl,
       hasMailbox: imapUrl !== null,
@@ -385,6 +391,7 @@ export function readAccount(
       perDay: readRate(nameOf('rate_per_day'), fields['rate_per_day']),
     },
     imap,
+    capture: readCaptureOf(nameOf('capture'), fields['capture'], imap),
     sentCopies: readSentCopies(nameOf('imap_sent_copies'), textOf('imap_sent_copies'), {
       smtpUrl,
       hasMailbox: imap !== null,
@@ -405,6 +412,12 @@ export function readAccount(
     ),
     dkim: readDkimField(nameOf('dkim'), fields['dkim'], expanded, { from: address, smtpUrl, cwd }),
   };
+}
+
+function readCaptureOf(where: string, value: unknown, imap: ImapConfig | null): CaptureRules | null {
+  const rules = readCapture(where, value);
+  if (rules !== null && imap === null) throw new ConfigError(where, 'has no effect without imap_url');
+  return rules;
 }
 
 const MAX_AUTHSERV_IDS = 20;

@@ -4,7 +4,7 @@
  */
 import { createAccountStore } from '../areas/accounts/account-store.ts';
 import { requestAccountErasure } from '../areas/erase/erasure-store.ts';
-import { forgetMailboxes } from '../areas/mailboxes/mailbox-records.ts';
+import { forgetMailboxes, rereadMailboxes } from '../areas/mailboxes/mailbox-records.ts';
 import {
   joinFields,
   withoutLogin,
@@ -25,6 +25,7 @@ import { readAccount, toAccount, type AccountConfig } from '../config/config-acc
 import { ConfigError } from '../config/config-error.ts';
 import { readFrom } from '../config/config-values.ts';
 import type { Config } from '../config/config.ts';
+import type { CaptureRules } from '../core/mailbox/capture.ts';
 import { formatAddress, type Address } from '../core/address/address.ts';
 import { ServiceError } from '../core/errors.ts';
 import { createAccountSealer } from './account-sealer.ts';
@@ -336,6 +337,19 @@ function refuseFile(place: string, read: () => { readonly tlsCaFile: string | nu
   if (file !== null) throw new ConfigError(place, 'tls_ca names a file, which only the configuration may');
 }
 
+function toOpenCapture(rules: CaptureRules | null): OpenSettings['capture'] {
+  if (rules === null) return null;
+  const listed = (texts: readonly string[]) => (texts.length === 0 ? null : texts);
+  return {
+    folders: listed(rules.folders),
+    never_addresses: listed(rules.neverAddresses),
+    never_subjects: listed(rules.neverSubjects),
+    internal_domains: listed(rules.internalDomains),
+    leave_out_private: rules.leaveOutPrivate,
+    only_customers: rules.onlyCustomers,
+  };
+}
+
 /** What may be shown of a declared account. */
 function toOpen({ from, smtpUrl, imap, rate, oauth2, dkim, ...config }: AccountConfig): OpenSettings {
   const { joinBySubjectDays, sentCopies, trustedAuthservIds } = config;
@@ -346,6 +360,7 @@ function toOpen({ from, smtpUrl, imap, rate, oauth2, dkim, ...config }: AccountC
     imap_since: imap?.since?.toISOString().slice(0, 10) ?? null,
     imap_sent: imap?.sentPath ?? null,
     imap_sent_copies: sentCopies.areKept ? 'on' : sentCopies.note === null ? 'off' : 'auto',
+    capture: toOpenCapture(config.capture),
     rate_per_minute: rate.perMinute,
     rate_per_day: rate.perDay,
     join_by_subject: joinBySubjectDays === null ? null : { window_days: joinBySubjectDays },
@@ -374,7 +389,11 @@ export async function openStoredAccounts(
   config: Config,
   pool: Parameters<typeof createAccountStore>[0],
 ): Promise<{ readonly store: AccountStore; readonly sealer: AccountSealer }> {
-  const store = createAccountStore(pool, { forgetMailboxes, requestErasure: requestAccountErasure });
+  const store = createAccountStore(pool, {
+    forgetMailboxes,
+    rereadMailboxes,
+    requestErasure: requestAccountErasure,
+  });
   const sealer = await createAccountSealer(config);
   await registry.openStored(store, sealer);
   return { store, sealer };

@@ -1,5 +1,6 @@
 /** Starts reading the mailboxes of the accounts that have one. */
 import { createMailboxRecords } from '../areas/mailboxes/mailbox-records.ts';
+import { addrSpec } from '../core/address/address.ts';
 import type { Config } from '../config/config.ts';
 import type { AccountRegistry } from './account-registry.ts';
 import type { MailboxAccount, MailboxReader, MailboxReaderPorts } from '../areas/mailboxes/mailbox-reader.ts';
@@ -23,8 +24,18 @@ export async function startMailboxes(
   let starting: Promise<void> | null = null;
   let isStopped = false;
   const accounts = (): readonly MailboxAccount[] =>
-    registry.working.flatMap(({ id, imap, oauth2 }) =>
-      imap === null ? [] : [{ id, since: imap.since, settings: JSON.stringify([imap, oauth2]) }],
+    registry.working.flatMap(({ id, from, imap, oauth2, capture }) =>
+      imap === null
+        ? []
+        : [
+            {
+              id,
+              since: imap.since,
+              own: new Set([addrSpec(from).toLowerCase()]),
+              capture,
+              settings: JSON.stringify([imap, oauth2, capture]),
+            },
+          ],
     );
 
   async function start(): Promise<void> {

@@ -89,6 +89,7 @@ const METHODS = {
   pauseAccount: 'client.accounts.pause',
   resumeAccount: 'client.accounts.resume',
   requestConsent: 'client.accounts.requestConsent',
+  findLeftOut: 'client.accounts.leftOut',
   resyncAccount: 'client.accounts.resync',
   listAmbiguousClaims: 'client.customers.ambiguousClaims',
   listAmbiguousEmails: 'client.customers.ambiguousEmails',

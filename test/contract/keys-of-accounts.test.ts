@@ -305,6 +305,10 @@ const CHECKS: Readonly<Record<string, ((others: Others) => readonly Check[]) | n
     ['/api/quarantine', GET, 'lists'],
     ['/api/quarantine?account_id=support', GET, UNKNOWN],
   ],
+  findLeftOut: () => [
+    ['/api/left-out?message_id=a@b.test', GET, 'lists'],
+    ['/api/left-out?message_id=a@b.test&account_id=support', GET, UNKNOWN],
+  ],
   retryQuarantined: ({ quarantined }) => [
     [`/api/quarantine/${quarantined}/retry`, POST, [404, 'quarantined_not_found']],
   ],

@@ -2,6 +2,7 @@
  * One process that reads mailboxes, in everything but being a process: real database, files and use cases. Several of them on one database
  * are several nodes.
  */
+import type { CaptureRules } from '../../src/core/mailbox/capture.ts';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
@@ -39,6 +40,8 @@ export interface MailboxNodeOptions {
   readonly since?: Date | null;
   /** Local part of each account's address at example.com. Default: the account's id. */
   readonly localParts?: Readonly<Record<string, string>>;
+  /** Default: everything is recorded. */
+  readonly capture?: CaptureRules | null;
   /** Default 1 MiB. */
   readonly maxBytes?: number;
   /** Default: a reader without a process. */
@@ -110,7 +113,17 @@ export async function startMailboxNode(options: MailboxNodeOptions): Promise<Mai
       maxBytes: options.maxBytes ?? 1024 * 1024,
       random: () => 0,
     },
-    { owner, leaseMs, pollMs, accounts: accounts.map(({ id }) => ({ id, since })) },
+    {
+      owner,
+      leaseMs,
+      pollMs,
+      accounts: accounts.map(({ id }) => ({
+        id,
+        since,
+        own: new Set([`${options.localParts?.[id] ?? id}@example.com`]),
+        capture: options.capture ?? null,
+      })),
+    },
   );
   return {
     owner,

@@ -28,7 +28,7 @@ export async function readCounts(
       count(*) filter (where m.email_id is not null)::int as recorded,
       count(*) filter (where m.expunged_at is not null)::int as expunged,
       count(*) filter (where m.uid is not null and m.email_id is null and m.expunged_at is null
-        and m.quarantined_at is null)::int as waiting,
+        and m.left_out is null and m.quarantined_at is null)::int as waiting,
       count(*) filter (where m.quarantined_at is not null)::int as quarantined
     from mailboxes b left join mailbox_messages m on m.mailbox_id = b.id
     where b.account_id = $1 group by b.id order by b.path`,

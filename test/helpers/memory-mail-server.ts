@@ -11,6 +11,7 @@ import {
   type MailboxSource,
   type MessageSummary,
   type OpenedMailbox,
+  type SummaryFields,
 } from '../../src/areas/mailboxes/mailbox-ports.ts';
 
 export interface MemoryMessage {
@@ -20,7 +21,11 @@ export interface MemoryMessage {
   readonly isSeen: boolean;
 }
 
-const FIELDS = /^(message-id|date|from|subject|received):/i;
+const FIELDS: Readonly<Record<SummaryFields, RegExp>> = {
+  trace: /^(?:message-id|date|from|subject|received):/i,
+  rules:
+    /^(?:message-id|from|reply-to|to|cc|subject|sensitivity|in-reply-to|references|content-type|return-path):/i,
+};
 
 export class MemoryMailbox {
   readonly info: MailboxInfo;
@@ -198,7 +203,7 @@ class MemorySession implements MailboxSession {
       .map(({ uid }) => uid);
   }
 
-  async *fetchSummaries(uids: readonly number[]): AsyncGenerator<MessageSummary> {
+  async *fetchSummaries(uids: readonly number[], asked: SummaryFields): AsyncGenerator<MessageSummary> {
     await this.#command(`summaries of ${uids.length}`);
     for (const uid of uids) {
       this.#check();
@@ -206,13 +211,14 @@ class MemorySession implements MailboxSession {
       if (message === undefined) continue;
       const { raw, internalDate } = message;
       const [head = ''] = raw.toString('latin1').split('\r\n\r\n');
-      const fields = head.split(/\r\n(?![ \t])/).filter((field) => FIELDS.test(field));
+      const fields = head.split(/\r\n(?![ \t])/).filter((field) => FIELDS[asked].test(field));
       yield {
         uid,
         internalDate,
         sizeBytes: this.#server.faults.size?.(message) ?? raw.length,
         isSeen: message.isSeen,
         header: Buffer.from([...fields, '', ''].join('\r\n'), 'latin1'),
+        isHeaderWhole: true,
       };
     }
   }

@@ -113,13 +113,16 @@ namespace inbox {
     expect(await session.listUids(1, new Date(Date.now() - 86_400_000))).toEqual([1, 2, 3]);
     expect(await session.listUids(1, new Date(Date.now() + 3 * 86_400_000))).toEqual([]);
 
-    const summaries = await collect(session.fetchSummaries([3, 1, 77]));
+    const summaries = await collect(session.fetchSummaries([3, 1, 77], 'trace'));
     expect(summaries.map(({ uid }) => uid)).toEqual([3, 1]);
     expect(summaries).toMatchObject([{ isSeen: true }, { sizeBytes: messages[0]!.length, isSeen: false }]);
     expect(Math.abs(summaries[1]!.internalDate!.getTime() - Date.now())).toBeLessThan(60_000);
     const header = summaries[1]!.header.toString();
     expect(header).toContain('Message-ID: <one@example.test>\r\n');
     expect(header).not.toContain('X-Other');
+    const [forRules] = await collect(session.fetchSummaries([1], 'rules'));
+    expect(forRules).toMatchObject({ uid: 1, isHeaderWhole: true });
+    expect(forRules!.header.toString().match(/^[\w-]+(?=:)/gm)).toEqual(['Message-ID', 'From', 'Subject']);
     expect(header.endsWith('\r\n\r\n')).toBe(true);
 
     const fetched: [number, string][] = [];
@@ -214,7 +217,7 @@ namespace inbox {
       uids.push(message.uid);
     }
     expect(uids).toEqual([3]);
-    expect((await collect(session.fetchSummaries([1, 2, 3]))).map(({ uid }) => uid)).toEqual([3]);
+    expect((await collect(session.fetchSummaries([1, 2, 3], 'trace'))).map(({ uid }) => uid)).toEqual([3]);
   });
 
   it('leaves out a message whose file is gone below the server', async () => {
@@ -281,7 +284,7 @@ namespace inbox {
     await session.open(name, null);
     await server.withClient('alice', (client) => client.append(name, small('b')));
     // The server mentions the new message along with the answer.
-    await collect(session.fetchSummaries([1]));
+    await collect(session.fetchSummaries([1], 'trace'));
     await session.listUids(1, null);
     expect(await session.waitForChange(LONG_MS, NEVER)).toBe('changed');
     expect(await session.waitForChange(10, NEVER)).toBe('timeout');
@@ -467,7 +470,7 @@ describe.skipIf(skipWithoutMailServers())('a Dovecot that dies', () => {
     await server.start();
     const again = await source.connect('a', NEVER);
     await again.open('INBOX', null);
-    const [message] = await collect(again.fetchSummaries([1]));
+    const [message] = await collect(again.fetchSummaries([1], 'trace'));
     expect(message?.sizeBytes).toBeGreaterThan(5 * MIB);
     await again.close();
     await server.stop();

@@ -22,7 +22,8 @@ const RUNS = runs(300);
 const STEPS = 300;
 const MAX_HEALING_STEPS = 5_000;
 const LEASE_MS = 300;
-const accountsOf = (settings: string) => ACCOUNTS.map((id) => ({ id, since: null, settings }));
+const accountsOf = (settings: string) =>
+  ACCOUNTS.map((id) => ({ id, since: null, own: new Set<string>(), capture: null, settings }));
 const ACCOUNTS = ['one', 'two', 'three'] as const;
 
 interface Running {

@@ -55,6 +55,7 @@ export type LiftedSuppression = Schemas['LiftedSuppression'];
 export type NewEmail = Schemas['NewEmail'];
 export type Problem = Schemas['Problem'];
 export type QuarantinedMessage = Schemas['QuarantinedMessage'];
+export type LeftOutMessage = Schemas['LeftOutMessage'];
 export type Received = Schemas['Received'];
 export type Recipient = Schemas['Recipient'];
 export type RefusedMerge = Schemas['RefusedMerge'];

@@ -109,6 +109,7 @@ describe('the OpenAPI document', () => {
       'get /api/imports',
       'get /api/keys',
       'get /api/keys/{id}',
+      'get /api/left-out',
       'get /api/openapi.json',
       'get /api/quarantine',
       'get /api/refused-merges',

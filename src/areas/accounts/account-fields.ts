@@ -2,7 +2,7 @@
  * The fields of an account that is managed by the API: what is stored as it is, and may be shown, and what is sealed. The address of a
  * server is sealed as a whole, since it contains user and password; what is shown is the address without them.
  */
-import type { OpenOAuth2, OpenSettings } from '../../core/accounts/open-settings.ts';
+import type { OpenCapture, OpenOAuth2, OpenSettings } from '../../core/accounts/open-settings.ts';
 
 /** As ACCOUNTS_FILE has them, but for the id. */
 export type AccountFields = Readonly<Record<string, unknown>>;
@@ -20,9 +20,12 @@ export interface AccountSecrets {
   readonly dkim: Readonly<Record<string, string>> | null;
 }
 
-interface FullFields extends Partial<Omit<OpenSettings, 'smtp_server' | 'imap_server' | 'oauth2' | 'dkim'>> {
+interface FullFields extends Partial<
+  Omit<OpenSettings, 'smtp_server' | 'imap_server' | 'capture' | 'oauth2' | 'dkim'>
+> {
   readonly smtp_url?: string | null;
   readonly imap_url?: string | null;
+  readonly capture?: Partial<OpenCapture> | null;
   readonly oauth2?: (Partial<OpenOAuth2> & Partial<NonNullable<AccountSecrets['oauth2']>>) | null;
   readonly dkim?: {
     readonly domain?: string | null;
@@ -55,6 +58,7 @@ export function splitFields(checked: AccountFields): {
   // Reading the account has checked the types.
   const fields = checked as FullFields;
   const { smtp_url: smtpUrl = null, imap_url: imapUrl = null, oauth2 = null, dkim = null } = fields;
+  const { capture = null } = fields;
   const { from = '', join_by_subject: join = null, trusted_authserv_ids: trusted = null } = fields;
   return {
     open: {
@@ -64,6 +68,17 @@ export function splitFields(checked: AccountFields): {
       imap_since: fields.imap_since ?? null,
       imap_sent: fields.imap_sent ?? null,
       imap_sent_copies: fields.imap_sent_copies ?? null,
+      capture:
+        capture === null
+          ? null
+          : {
+              folders: capture.folders ?? null,
+              never_addresses: capture.never_addresses ?? null,
+              never_subjects: capture.never_subjects ?? null,
+              internal_domains: capture.internal_domains ?? null,
+              leave_out_private: capture.leave_out_private ?? null,
+              only_customers: capture.only_customers ?? null,
+            },
       rate_per_minute: fields.rate_per_minute ?? null,
       rate_per_day: fields.rate_per_day ?? null,
       join_by_subject: join,

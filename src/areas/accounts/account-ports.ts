@@ -57,13 +57,14 @@ export interface AccountStore {
   /**
    * Throws `account_changed` when the version is another one, and `secrets_key_missing` as `create` does.
    *
-   * @param otherMailboxes how far the mailboxes were read means nothing any more: the key that names other ones; null: they stay
+   * @param mailboxes `again`: everything in them is looked at again; `otherBy`: how far they were read means nothing any more, by the key
+   *   that names other ones
    */
   change(
     account: NewAccount,
     version: number,
     keyIds: KeyIds,
-    otherMailboxes: { readonly author: string | null } | null,
+    mailboxes: 'same' | 'again' | { readonly otherBy: string | null },
   ): Promise<StoredAccount | null>;
   /** Changes nothing when it is paused, or not paused, already. @param author the key that acts, for the event */
   setPaused(id: string, isPaused: boolean, author: string | null): Promise<StoredAccount | null>;

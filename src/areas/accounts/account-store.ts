@@ -14,6 +14,8 @@ import { forgetTokens } from './oauth2-tokens.ts';
 export interface AccountStorePorts {
   /** How far the mailboxes of the account were read, when it gets other ones. */
   readonly forgetMailboxes: (executor: Executor, accountId: string) => Promise<void>;
+  /** When everything in them is to be looked at again. */
+  readonly rereadMailboxes: (executor: Executor, accountId: string) => Promise<void>;
   /** When it is deleted with its mail. */
   readonly requestErasure: (
     executor: Executor,
@@ -23,7 +25,7 @@ export interface AccountStorePorts {
 
 export function createAccountStore(
   pool: Pool,
-  { forgetMailboxes, requestErasure }: AccountStorePorts,
+  { forgetMailboxes, rereadMailboxes, requestErasure }: AccountStorePorts,
 ): AccountStore {
   const read = async (executor: Executor, id: string): Promise<StoredAccount | null> => {
     const [row] = await run(executor, READ, { id });
@@ -54,7 +56,7 @@ export function createAccountStore(
         return required(await read(client, account.id));
       }),
 
-    change: (account, version, keyIds, otherMailboxes) =>
+    change: (account, version, keyIds, mailboxes) =>
       inTransaction(pool, async (client) => {
         await nextVersion(client);
         await requireCommonKey(client, account, keyIds);
@@ -62,10 +64,11 @@ export function createAccountStore(
         if (known === null) return null;
         requireVersion(known, version);
         await run(client, CHANGE, toValues(account));
-        if (otherMailboxes !== null) {
-          await run(client, SET_AUTHOR, { id: account.id, author: otherMailboxes.author });
+        if (typeof mailboxes === 'object') {
+          await run(client, SET_AUTHOR, { id: account.id, author: mailboxes.otherBy });
           await forgetMailboxes(client, account.id);
         }
+        if (mailboxes === 'again') await rereadMailboxes(client, account.id);
         return read(client, account.id);
       }),
 

@@ -140,7 +140,7 @@ export function createManagedAccounts({ store, sealer, directory, examine, isUse
         };
         const next = await toSealed(id, checked(id, { ...fields, oauth2 }));
         try {
-          found(await followed(store.change(next, account.version, keyIds, null)));
+          found(await followed(store.change(next, account.version, keyIds, 'same')));
           return true;
         } catch (error) {
           const isBeaten = error instanceof ServiceError && error.code === 'account_changed';
@@ -183,9 +183,12 @@ export function createManagedAccounts({ store, sealer, directory, examine, isUse
       if (hasTokens && change['oauth2'] === undefined) requireSameServers(secrets, next.secrets);
       if (isDeepStrictEqual(next, { open: before.open, secrets })) return;
       const account = await toSealed(id, next);
-      const isSame = isSameMailbox(secrets.imap_url, next.secrets.imap_url);
-      const other = isSame ? null : { author: keyIdOf(caller) };
-      found(await followed(store.change(account, version, keyIds, other)));
+      const mailboxes = !isSameMailbox(secrets.imap_url, next.secrets.imap_url)
+        ? { otherBy: keyIdOf(caller) }
+        : isDeepStrictEqual(before.open.capture, next.open.capture)
+          ? 'same'
+          : 'again';
+      found(await followed(store.change(account, version, keyIds, mailboxes)));
     },
 
     async setPaused(caller: Caller, id: string, isPaused: boolean): Promise<void> {

@@ -78,11 +78,48 @@ const OPEN_OAUTH2 = {
   scope: Line,
 } as const;
 
+const texts = (title: string, maxLength: number, maxItems: number) =>
+  ({
+    title,
+    type: ['array', 'null'],
+    items: { type: 'string', minLength: 1, maxLength },
+    maxItems,
+  }) as const;
+const Switch = { title: 'CaptureSwitch', type: ['boolean', 'null'] } as const;
+
+/** See CaptureRules. */
+const Capture = {
+  title: 'AccountCapture',
+  $comment:
+    'What is read and recorded by IMAP; see [mailboxes](/api/docs/receiving). null: all of INBOX and the Sent mailbox.',
+  type: ['object', 'null'],
+  additionalProperties: false,
+  properties: {
+    folders: {
+      ...texts('CaptureFolders', 1000, 50),
+      description: 'Mailboxes besides these: `Projekte/*`, or special uses such as `\\Archive`.',
+    },
+    never_addresses: {
+      ...texts('NeverAddresses', 320, 1000),
+      description:
+        '`ann@example.com`, `*@example.com` or `*@*.example.com`: mail from these, or to these alone, is left out.',
+    },
+    never_subjects: { ...texts('NeverSubjects', 200, 100), description: 'Parts of subjects.' },
+    internal_domains: {
+      ...texts('InternalDomains', 253, 100),
+      description: 'Mail within these domains is left out.',
+    },
+    leave_out_private: { ...Switch, description: 'Mail that is marked by Sensitivity.' },
+    only_customers: { ...Switch, description: 'Mail with nobody who is a customer is left out.' },
+  },
+} as const;
+
 /** The settings that need no secret, under the same names in requests and answers. */
 const PLAIN_SETTINGS = {
   imap_since: { ...Line, description: 'First day of the first sync, such as `2026-01-31`.' },
   imap_sent: { ...Line, description: 'Mailbox with sent mail; null: the one that the server marks.' },
   imap_sent_copies: { ...Line, description: '`on`, `auto` or `off`; null: `off`.' },
+  capture: Capture,
   rate_per_minute: Limit,
   rate_per_day: Limit,
   join_by_subject: JoinBySubject,
@@ -191,6 +228,16 @@ const MailboxSchema = record('Mailbox', {
     remaining: { ...Count, description: 'Messages still to be recorded.' },
     quarantined: { ...Count, description: 'Messages that could not be recorded; see `GET /api/quarantine`.' },
     expunged: { ...Count, description: 'Messages that have left the mailbox since, recorded or not.' },
+    left_out: {
+      ...record('LeftOutCounts', {
+        address: Count,
+        subject: Count,
+        internal: Count,
+        private: Count,
+        stranger: Count,
+      }),
+      description: 'Messages that `capture` left out, by the reason; see `GET /api/left-out`.',
+    },
   }),
 });
 

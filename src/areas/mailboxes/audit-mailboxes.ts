@@ -3,6 +3,7 @@
  * service that reads the same mailboxes: whatever looks wrong is checked once more, since both sides may have changed.
  */
 import { auditMessage, type AuditedMessage, type AuditFinding } from '../../core/mailbox/audit.ts';
+import type { CaptureRules } from '../../core/mailbox/capture.ts';
 import { toUidSet } from '../../core/mailbox/uid-set.ts';
 import type { MessageId } from '../../core/message/message-id.ts';
 import type { AuditedMailbox, MailboxAuditStore, MailboxRepair } from './mailbox-audit.ts';
@@ -25,6 +26,7 @@ export interface AuditPorts {
 
 export interface AuditRequest {
   readonly accountId: string;
+  readonly capture: Pick<CaptureRules, 'folders'> | null;
   /** Also repair the findings. */
   readonly repair: boolean;
   readonly signal: AbortSignal;
@@ -57,7 +59,7 @@ const HIGHEST_UID = 0xffff_ffff;
 /** Yields a result for each mailbox. Throws `MailboxError` and `ServiceError`. */
 export async function* auditAccount(
   { source, store, reader }: AuditPorts,
-  { accountId, repair, signal }: AuditRequest,
+  { accountId, capture, repair, signal }: AuditRequest,
 ): AsyncGenerator<MailboxAudit> {
   const session = await source.connect(accountId, signal);
   const cut = () => {
@@ -66,7 +68,7 @@ export async function* auditAccount(
   };
   signal.addEventListener('abort', cut, { once: true });
   try {
-    for (const { path } of mailboxesToRead(await session.listMailboxes())) {
+    for (const { path } of mailboxesToRead(await session.listMailboxes(), capture)) {
       const audit = await auditMailbox({ session, store, reader, signal }, accountId, path);
       if (repair && audit.mailbox !== null && audit.result.findings.size > 0) {
         await store.repair(audit.mailbox.id, audit.uidValidity, toRepair(audit.result.findings));
@@ -193,7 +195,7 @@ async function readMessageIds(
   const result = new Map<Uid, MessageId>();
   if (uids.length === 0) return result;
   const summaries: MessageSummary[] = [];
-  for await (const summary of session.fetchSummaries(uids)) summaries.push(summary);
+  for await (const summary of session.fetchSummaries(uids, 'trace')) summaries.push(summary);
   const headers = await readHeaders(
     reader,
     summaries.map(({ header }) => header),

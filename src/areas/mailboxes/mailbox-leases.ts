@@ -115,7 +115,7 @@ const ACCOUNT = jsonObject('claimed-account-json', {
             -- One that can't be read is not tried more often because of what waits in it
             and (b.last_error_at is null or b.last_error_at < b.last_success_at
               or b.last_error_at < now() - interval '1 minute')
-            and m.email_id is null and m.expunged_at is null and m.next_try_at <= now()
+            and m.email_id is null and m.left_out is null and m.expunged_at is null and m.next_try_at <= now()
         )`,
   },
 }).narrow<{ account_id: string; due: boolean }>();

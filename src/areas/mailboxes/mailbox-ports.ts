@@ -53,11 +53,16 @@ export interface MessageSummary {
   /** It has the flag \Seen; false when the server does not say. */
   readonly isSeen: boolean;
   /**
-   * The header fields Message-ID, Date, From, Subject, unchanged, with the empty line that ends a header; only that line
-   * when the server refuses them. Long ones are truncated.
+   * The header fields that were asked for, unchanged, with the empty line that ends a header; only that line when the server refuses
+   * them. Long ones are truncated.
    */
   readonly header: Buffer;
+  /** It is neither refused nor truncated. */
+  readonly isHeaderWhole: boolean;
 }
+
+/** `trace`: Message-ID, Date, From, Subject, Received. `rules`: those of CaptureFacts, and Message-ID. */
+export type SummaryFields = 'trace' | 'rules';
 
 export interface FetchedMessage {
   readonly uid: Uid;
@@ -87,7 +92,7 @@ export interface MailboxSession {
    */
   listUids(first: Uid, since: Date | null): Promise<readonly Uid[]>;
   /** In the order given. UIDs that no longer exist are left out; the same in `fetchMessages`. */
-  fetchSummaries(uids: readonly Uid[]): AsyncIterable<MessageSummary>;
+  fetchSummaries(uids: readonly Uid[], fields: SummaryFields): AsyncIterable<MessageSummary>;
   /** In the order given. A message's bytes are streamed with bounded memory, whatever its size. Never marks it as read. */
   fetchMessages(uids: readonly Uid[]): AsyncIterable<FetchedMessage>;
   /**

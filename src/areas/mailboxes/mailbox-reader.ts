@@ -14,6 +14,7 @@ import { systemTimers, type Timers } from '../../platform/base/timers.ts';
 import { readAccount, type ReadAccountPorts } from './read-account.ts';
 import { reasonOf } from './take-messages.ts';
 import { ServiceError } from '../../core/errors.ts';
+import type { CaptureRules } from '../../core/mailbox/capture.ts';
 import { accountRetryDelay, type AccountFailure } from '../../core/mailbox/retry.ts';
 import { spreadAccounts } from '../../core/mailbox/spread.ts';
 import { startLoop, type Loop } from '../../platform/base/loop.ts';
@@ -55,6 +56,10 @@ export interface MailboxAccount {
   readonly id: string;
   /** See `SyncOptions`. */
   readonly since: Date | null;
+  /** Its own addresses, in lower case. */
+  readonly own: ReadonlySet<string>;
+  /** null: everything in INBOX and the Sent mailbox is recorded. */
+  readonly capture: CaptureRules | null;
   /** What it is read with: another text when it changed. Default: it never does. */
   readonly settings?: string;
 }
@@ -209,7 +214,7 @@ export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxRe
     readings.set(account.id, reading);
   }
 
-  async function keepReading({ id, since }: MailboxAccount, reading: Reading): Promise<void> {
+  async function keepReading({ id, since, own, capture }: MailboxAccount, reading: Reading): Promise<void> {
     const { signal } = reading.stop;
     const leave = reading.leave.signal;
     let failures = 0;
@@ -235,7 +240,18 @@ export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxRe
         signal.addEventListener('abort', cut, { once: true });
         try {
           leave.throwIfAborted();
-          const account = { owner, accountId: id, since, pollMs, signal, leave, beginWait, onProgress };
+          const account = {
+            owner,
+            accountId: id,
+            since,
+            own,
+            capture,
+            pollMs,
+            signal,
+            leave,
+            beginWait,
+            onProgress,
+          };
           await readAccount(accountPorts, session, account);
         } finally {
           signal.removeEventListener('abort', cut);

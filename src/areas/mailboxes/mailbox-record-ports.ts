@@ -2,11 +2,12 @@
  * The database operations that reading mailboxes needs: which process reads which account, how far each mailbox was read,
  * and what became of each of its messages.
  *
- * A message is one (mailbox, UIDVALIDITY, UID). It is `waiting` until it has an email, is set aside (quarantined) or is
- * known to be gone. Every write names its owner. When another process has the account's lease by then, it changes nothing
+ * A message is one (mailbox, UIDVALIDITY, UID). It is `waiting` until it has an email, is left out by a rule, is set aside (quarantined) or
+ * is known to be gone. Every write names its owner. When another process has the account's lease by then, it changes nothing
  * and throws `LeaseLost`. All throw `ServiceError('database_unavailable')`.
  */
 import type { MessageIdentity } from '../../core/message/identity.ts';
+import type { CaptureFacts, LeftOutReason } from '../../core/mailbox/capture.ts';
 import type { HeaderSummary } from '../../core/mailbox/header-summary.ts';
 import type { AccountFailure, MessageRetry, MessageTries } from '../../core/mailbox/retry.ts';
 import type { Reader } from '../../core/mailbox/spread.ts';
@@ -70,6 +71,13 @@ export interface FailedMessage extends MessageRetry {
   readonly reason: string;
   /** null: its header was not read this time; the known values stay. */
   readonly summary: HeaderSummary | null;
+}
+
+export interface LeftOutMessage {
+  readonly uid: Uid;
+  readonly reason: LeftOutReason;
+  /** null: it has none. */
+  readonly messageId: string | null;
 }
 
 export interface PassResult {
@@ -143,10 +151,16 @@ export interface MailboxRecords {
     accountId: string,
     messages: readonly ArrivedMessage[],
   ): Promise<readonly (KnownEmail | null)[]>;
+  /** For each, in their order: somebody in it is a customer, or it answers an email of the account. */
+  areKnown(accountId: string, messages: readonly CaptureFacts[]): Promise<readonly boolean[]>;
   /** Records the results of messages. */
   conclude(
     mailbox: GenerationRef,
-    results: { readonly taken: readonly TakenMessage[]; readonly failed: readonly FailedMessage[] },
+    results: {
+      readonly taken: readonly TakenMessage[];
+      readonly failed: readonly FailedMessage[];
+      readonly leftOut?: readonly LeftOutMessage[];
+    },
   ): Promise<void>;
   /**
    * Everything that the mailbox had `ageMs` ago was checked. When nothing waits any more, the pass is a success, and the

@@ -1,4 +1,5 @@
 /** `MailboxRecords` on PostgreSQL: each method is one statement, whatever the number of messages. */
+import { createHash } from 'node:crypto';
 import type { Pool } from 'pg';
 import {
   LeaseLost,
@@ -8,10 +9,12 @@ import {
   type TakenMessage,
   type WaitingMessage,
 } from './mailbox-record-ports.ts';
+import type { CaptureFacts } from '../../core/mailbox/capture.ts';
+import { matchOf } from '../customers/match-customer.ts';
 import type { HeaderSummary } from '../../core/mailbox/header-summary.ts';
 import { joinRanges, type UidSet } from '../../core/mailbox/uid-set.ts';
 import { findRecorded } from '../emails/find-recorded.ts';
-import { createMailboxLeases, fenced, HELD, holdBack, storable } from './mailbox-leases.ts';
+import { createMailboxLeases, endReading, fenced, HELD, holdBack, storable } from './mailbox-leases.ts';
 import { READ_MAILBOXES, toProgress } from './mailbox-progress.ts';
 import type { HeaderSummaryJson } from '../../platform/db/column-types.ts';
 import { toStorableJson } from '../../core/storable-text.ts';
@@ -83,8 +86,23 @@ export function createMailboxRecords(pool: Pool): MailboxRecords {
       return recorded.map((email, index) => (arrived.has(index) ? email : null));
     },
 
-    conclude: (mailbox, { taken, failed }) => {
-      const all: readonly (Partial<FailedMessage & TakenMessage> & { uid: number })[] = [...taken, ...failed];
+    async areKnown(accountId, messages) {
+      const addresses = distinct(messages.flatMap(addressesOf));
+      const messageIds = distinct(messages.flatMap(({ answers }) => answers));
+      const [row] = await run(pool, KNOWN, { accountId, addresses, messageIds });
+      const customers = new Set(row?.customers.map((ordinal) => addresses[Number(ordinal) - 1]));
+      const answered = new Set(row?.answered.map((ordinal) => messageIds[Number(ordinal) - 1]));
+      return messages.map(
+        (facts) =>
+          addressesOf(facts).some((address) => customers.has(address)) ||
+          facts.answers.some((messageId) => answered.has(messageId)),
+      );
+    },
+
+    conclude: (mailbox, { taken, failed, leftOut = [] }) => {
+      const left = leftOut.map(({ reason, ...message }) => ({ ...message, leftOut: reason }));
+      type Result = Partial<FailedMessage & TakenMessage & (typeof left)[number]> & { readonly uid: number };
+      const all: readonly Result[] = [...taken, ...failed, ...left];
       return fenced(pool, CONCLUDE, {
         ...mailbox,
         uids: all.map(({ uid }) => uid),
@@ -94,6 +112,8 @@ export function createMailboxRecords(pool: Pool): MailboxRecords {
         quarantineDelays: all.map(({ quarantineDelays }) => quarantineDelays ?? null),
         reasons: all.map(({ reason }) => (reason === undefined ? null : storable(reason))),
         summaries: all.map(({ summary }) => toSummaryJson(summary ?? null)),
+        leftOut: all.map((message) => message.leftOut ?? null),
+        messageIds: all.map(({ messageId }) => digestOf(messageId ?? null)),
         arrivals: all.map(({ arrival }) => (arrival === undefined ? null : Buffer.from(arrival, 'hex'))),
       });
     },
@@ -126,6 +146,13 @@ function toSummaryJson(summary: HeaderSummary | null): string | null {
 function toMailbox(row: RowOf<typeof READ_MAILBOXES>): KnownMailboxRecord {
   return { id: row.id, path: row.path, specialUse: row.special_use, progress: toProgress(row) };
 }
+
+/** For finding a message again by its Message-ID, which is not stored. */
+export const digestOf = (messageId: string | null): Buffer | null =>
+  messageId === null ? null : createHash('sha256').update(messageId).digest();
+
+const distinct = (texts: readonly string[]) => [...new Set(texts)];
+const addressesOf = ({ from, replyTo, recipients }: CaptureFacts) => [...from, ...replyTo, ...recipients];
 
 const firstOf = (set: UidSet) => set.map(({ first }) => first);
 const lastOf = (set: UidSet) => set.map(({ last }) => last);
@@ -187,7 +214,8 @@ const NEXT_MESSAGES = statement(
   'next-mailbox-messages',
   `select uid, tries, case when quarantined_at is not null then quarantine_delays end as quarantine_delays
   from mailbox_messages
-  where mailbox_id = $mailboxId and uid_validity = $uidValidity and email_id is null and expunged_at is null and next_try_at <= now()
+  where mailbox_id = $mailboxId and uid_validity = $uidValidity and email_id is null and left_out is null and expunged_at is null
+    and next_try_at <= now()
   order by uid desc
   limit $limit`,
 );
@@ -197,13 +225,15 @@ const CONCLUDE = statement(
   'conclude-mailbox-messages',
   `${HELD}, concluded as (
     update mailbox_messages m set email_id = r.email_id, arrival_digest = r.arrival, tries = coalesce(r.tries, m.tries), last_error = r.reason,
+      left_out = r.left_out, left_out_at = case when r.left_out is not null then now() end, message_id_digest = r.message_id_digest,
       next_try_at = case when r.email_id is null then ${fromNow('r.delay_ms')} else m.next_try_at end,
       quarantined_at = case when r.delays is not null then coalesce(m.quarantined_at, date_trunc('milliseconds', now())) end,
       quarantine_id = case when r.delays is not null then coalesce(m.quarantine_id, gen_random_uuid()) end,
       quarantine_delays = coalesce(r.delays, 0),
-      header_summary = case when r.email_id is null then coalesce(r.summary::jsonb, m.header_summary) end
-    from unnest($uids::bigint[], $emailIds::uuid[], $tries::int[], $delaysMs::float8[], $quarantineDelays::int[], $reasons::text[], $summaries::text[], $arrivals::bytea[])
-      r (uid, email_id, tries, delay_ms, delays, reason, summary, arrival), held
+      header_summary = case when r.email_id is null and r.left_out is null then coalesce(r.summary::jsonb, m.header_summary) end
+    from unnest($uids::bigint[], $emailIds::uuid[], $tries::int[], $delaysMs::float8[], $quarantineDelays::int[], $reasons::text[], $summaries::text[], $arrivals::bytea[],
+      $leftOut::text[], $messageIds::bytea[])
+      r (uid, email_id, tries, delay_ms, delays, reason, summary, arrival, left_out, message_id_digest), held
     where m.mailbox_id = $mailboxId and m.uid_validity = $uidValidity and m.uid = r.uid and m.email_id is null
   )
   select exists (select from held) as held`,
@@ -221,12 +251,33 @@ const ARRIVED = statement(
   )`,
 );
 
+/** Which of the addresses belong to customers, and which of the Message-IDs to emails of the account, by their places. */
+const KNOWN = statement(
+  'known-to-account',
+  `select
+    array(
+      select a.ordinal from unnest($addresses::text[]) with ordinality a (address, ordinal)
+      cross join lateral ${matchOf('array[lower(a.address collate "C")]', 'array[$accountId]', 'true')} m
+      where m.source is not null
+    ) as customers,
+    array(
+      select i.ordinal from unnest($messageIds::text[]) with ordinality i (id, ordinal)
+      where exists (select from emails e where e.account_id = $accountId and e.message_id = i.id)
+        or exists (select from emails e where e.account_id = $accountId and e.relay_message_id = i.id)
+    ) as answered`,
+).narrow<{ customers: string[]; answered: string[] }>();
+
 const CONCLUDE_PASS = statement(
   'conclude-mailbox-pass',
   `${HELD}, waiting as materialized (
     select count(*) filter (where quarantined_at is null) as messages, min(next_try_at) as next_try_at
     from mailbox_messages
-    where mailbox_id = $mailboxId and uid_validity = $uidValidity and email_id is null and expunged_at is null
+    where mailbox_id = $mailboxId and uid_validity = $uidValidity and email_id is null and left_out is null and expunged_at is null
+  ), forgotten as (
+    update mailbox_messages m set message_id_digest = null
+    from held
+    where m.mailbox_id = $mailboxId and m.message_id_digest is not null and m.left_out_at < now() - interval '30 days'
+      and clock_is_certain()
   ), noted as (
     update mailboxes b set last_success_at = greatest(b.last_success_at, now() - $ageMs * interval '1 millisecond')
     from held, waiting w where b.id = $mailboxId and w.messages = 0
@@ -283,6 +334,13 @@ const FORGET_PROGRESS = statement(
   'update mailboxes set uid_next = null where account_id = $accountId',
 );
 
+/** Rules changed, or an operator wants to know: what was left out is judged again. */
+const JUDGE_AGAIN = statement(
+  'judge-messages-again',
+  `update mailbox_messages m set left_out = null, left_out_at = null, message_id_digest = null
+  from mailboxes b where b.account_id = $accountId and m.mailbox_id = b.id and m.left_out is not null`,
+);
+
 /** What has no email is on the other server alone, and can't be fetched any more. */
 const FORGET_WAITING = statement(
   'forget-waiting-messages',
@@ -316,7 +374,15 @@ export async function forgetMailboxes(executor: Executor, accountId: string): Pr
   await run(executor, FORGET_GENERATION, { accountId });
 }
 
-/** Has all mailboxes of the account compared with the server when they are opened next. */
-export async function forgetProgress(executor: Executor, accountId: string): Promise<void> {
+/** Has everything in the mailboxes of the account looked at again, by a new connection. */
+export async function rereadMailboxes(executor: Executor, accountId: string): Promise<void> {
+  // First: then the reading under way can't record its progress again, and the next one waits for the end of this transaction.
+  await endReading(executor, accountId);
+  await forgetProgress(executor, accountId);
+}
+
+/** Has all mailboxes of the account compared with the server, and what was left out judged again, when they are opened next. */
+async function forgetProgress(executor: Executor, accountId: string): Promise<void> {
   await run(executor, FORGET_PROGRESS, { accountId });
+  await run(executor, JUDGE_AGAIN, { accountId });
 }

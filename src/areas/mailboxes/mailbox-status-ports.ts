@@ -1,5 +1,6 @@
 /** The database reads behind the operators' view of mailboxes. All throw `ServiceError('database_unavailable')`. */
 import type { AccountFailure } from '../../core/mailbox/retry.ts';
+import type { LeftOutReason } from '../../core/mailbox/capture.ts';
 import type { Uid } from './mailbox-ports.ts';
 import type { AccountFilter } from '../../platform/base/account-filter.ts';
 import type { AddressView } from '../../core/address/address-view.ts';
@@ -16,6 +17,16 @@ export interface MailboxCounts {
   readonly quarantined: number;
   /** Messages that are no longer in the mailbox, recorded or not. */
   readonly expunged: number;
+  /** Left out by the rules of the account; see CaptureRules. */
+  readonly leftOut: Readonly<Record<LeftOutReason, number>>;
+}
+
+/** A message that a rule left out. */
+export interface LeftOutMessage {
+  readonly accountId: string;
+  readonly path: string;
+  readonly reason: LeftOutReason;
+  readonly at: Date;
 }
 
 export interface MailboxStatus {
@@ -84,6 +95,10 @@ export interface MailboxStatusStore {
   listQuarantine(query: QuarantineQuery): Promise<readonly QuarantinedMessage[]>;
   /** Has it tried now, and its delays begin anew; returns it, or null when nothing with that id is set aside. */
   retryQuarantined(id: string): Promise<QuarantinedMessage | null>;
-  /** Has every mailbox of the account compared with its server again, by a new connection. */
+  /** Within 30 days, the newest first, at most 100. */
+  findLeftOut(
+    query: AccountFilter & { readonly messageIds: readonly string[] },
+  ): Promise<readonly LeftOutMessage[]>;
+  /** Has every mailbox of the account compared with its server again, and what was left out judged again, by a new connection. */
   resync(accountId: string): Promise<void>;
 }

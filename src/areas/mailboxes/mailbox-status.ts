@@ -1,13 +1,13 @@
 /** `MailboxStatusStore` on PostgreSQL. Triggers maintain the counts, see migrations/0001_schema/mailboxes.ts. */
 import type { Pool } from 'pg';
 import { accountIdsOf } from '../../platform/base/account-filter.ts';
+import type { LeftOutReason } from '../../core/mailbox/capture.ts';
 import type { MailboxStatusStore, QuarantinedMessage, ReadingStatus } from './mailbox-status-ports.ts';
 import { countSentCopies } from './count-sent-copies.ts';
 import { columnsOf, jsonObject, type JsonOf } from '../../platform/db/json.ts';
 import { run, statement, statements, type RowOf } from '../../platform/db/statement.ts';
 import { inTransaction } from '../../platform/db/transaction.ts';
-import { endReading } from './mailbox-leases.ts';
-import { forgetProgress } from './mailbox-records.ts';
+import { digestOf, rereadMailboxes } from './mailbox-records.ts';
 
 export function createMailboxStatusStore(pool: Pool): MailboxStatusStore {
   return {
@@ -30,12 +30,19 @@ export function createMailboxStatusStore(pool: Pool): MailboxStatusStore {
       return row === undefined ? null : toQuarantined(row);
     },
 
-    resync: (accountId) =>
-      inTransaction(pool, async (client) => {
-        // First: then the reading under way can't record its progress again, and the next one waits for the end of this transaction.
-        await endReading(client, accountId);
-        await forgetProgress(client, accountId);
-      }),
+    async findLeftOut({ messageIds, ...filter }) {
+      const digests = messageIds.map(digestOf);
+      const accountIds = accountIdsOf(filter);
+      const rows = await run(pool, LEFT_OUT.of({ ofAccounts: accountIds !== null }), { digests, accountIds });
+      return rows.map(({ account_id: accountId, path, left_out: reason, left_out_at: at }) => ({
+        accountId,
+        path,
+        reason,
+        at,
+      }));
+    },
+
+    resync: (accountId) => inTransaction(pool, (client) => rereadMailboxes(client, accountId)),
   };
 }
 
@@ -63,10 +70,19 @@ function toStatus(row: RowOf<typeof READ_STATUS>): ReadingStatus {
         waiting: mailbox.waiting,
         quarantined: mailbox.quarantined,
         expunged: mailbox.expunged,
+        leftOut: toLeftOut(mailbox),
       },
     })),
   };
 }
+
+const toLeftOut = (counts: JsonOf<typeof MAILBOX>): Readonly<Record<LeftOutReason, number>> => ({
+  address: counts.left_out_address,
+  subject: counts.left_out_subject,
+  internal: counts.left_out_internal,
+  private: counts.left_out_private,
+  stranger: counts.left_out_stranger,
+});
 
 const toDate = (text: string | null): Date | null => (text === null ? null : new Date(text));
 
@@ -95,6 +111,14 @@ const MAILBOX = jsonObject('mailbox-json', {
   columns: {
     ...columnsOf('b', 'path', 'special_use', 'last_success_at', 'last_error', 'last_error_at', 'left_at'),
     ...columnsOf('b', 'messages', 'recorded', 'waiting', 'quarantined', 'expunged'),
+    ...columnsOf(
+      'b',
+      'left_out_address',
+      'left_out_subject',
+      'left_out_internal',
+      'left_out_private',
+      'left_out_stranger',
+    ),
     lag_ms: '(extract(epoch from now() - b.last_success_at) * 1000)::bigint',
   },
 });
@@ -121,6 +145,18 @@ const LIST_QUARANTINE = statements(
       ${isNext ? 'and (m.quarantined_at, m.quarantine_id) < ($afterDate, $afterId)' : ''}
     order by m.quarantined_at desc, m.quarantine_id desc limit $limit`,
 ).narrow<{ quarantine_id: string; quarantined_at: Date }>();
+
+/** As long as Message-IDs are kept, whatever is still there of others. */
+const LEFT_OUT = statements(
+  'left-out-messages',
+  { ofAccounts: [false, true] },
+  ({ ofAccounts }) => `
+    select b.account_id, b.path, m.left_out, m.left_out_at
+    from mailbox_messages m join mailboxes b on b.id = m.mailbox_id
+    where m.message_id_digest = any ($digests::bytea[]) and m.left_out_at >= now() - interval '30 days'
+      ${ofAccounts ? 'and b.account_id = any ($accountIds::text[])' : ''}
+    order by m.left_out_at desc, b.account_id, b.path limit 100`,
+).narrow<{ left_out: LeftOutReason; left_out_at: Date }>();
 
 const RETRY = statement(
   'retry-quarantined',

@@ -1,4 +1,7 @@
 /** The messages of mailboxes that could not be taken, in the API: /api/quarantine. */
+import { LEFT_OUT_REASONS } from '../../core/mailbox/capture.ts';
+import { invalidRequest } from '../../core/errors.ts';
+import { parseMessageIdList } from '../../core/message/references.ts';
 import { operationsWith } from '../../platform/operation/declaration.ts';
 import type { Value } from '../../platform/operation/values.ts';
 import { AccountId, PAGE_PARAMETERS, pageSchema } from '../../platform/schemas/page-schemas.ts';
@@ -39,6 +42,10 @@ const QuarantinedSchema = record('QuarantinedMessage', {
   next_try_at: Timestamp,
 });
 
+const REASONS =
+  '`address`: the sender, or each recipient, is in `never_addresses`. `subject`: in `never_subjects`. `internal`: everybody is in ' +
+  '`internal_domains`. `private`: marked by Sensitivity. `stranger`: nobody is a customer.';
+
 const operation = operationsWith<{
   readonly mailboxes: Mailboxes;
   readonly accountOf: Pick<AccountOf, 'quarantined'>;
@@ -68,6 +75,45 @@ export const mailboxOperations = [
   }),
 
   operation({
+    id: 'findLeftOut',
+    method: 'GET',
+    path: '/api/left-out',
+    right: 'read',
+    account: 'list',
+    tag,
+    summary: 'Find out why an email was left out',
+    description:
+      'Messages that the rules of an account (`capture`) left out in the last 30 days, by their Message-ID. Of a message that is left ' +
+      'out, nothing else is stored.',
+    query: {
+      message_id: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 998,
+        description: 'With or without angle brackets; required.',
+      },
+      account_id: { ...AccountId, description: 'Only of this account.' },
+    },
+    answer: 'The newest first.',
+    output: record('LeftOutMessages', {
+      messages: {
+        type: 'array',
+        items: record('LeftOutMessage', {
+          account_id: { type: 'string' },
+          mailbox: { type: 'string', description: 'Path of the mailbox.' },
+          reason: { type: 'string', enum: LEFT_OUT_REASONS, description: REASONS },
+          left_out_at: Timestamp,
+        }),
+      },
+    }),
+    async run(_caller, { messageId, accountId = null, within }, { mailboxes }) {
+      if (messageId === undefined) throw invalidRequest('missing', { field: 'message_id' });
+      const found = await mailboxes.leftOut({ messageIds: soughtIds(messageId), accountId, within });
+      return { messages: found.map(({ path, at, ...one }) => ({ ...one, mailbox: path, leftOutAt: at })) };
+    },
+  }),
+
+  operation({
     id: 'retryQuarantined',
     method: 'POST',
     path: '/api/quarantine/:id/retry',
@@ -90,6 +136,10 @@ export const mailboxOperations = [
     run: async (_caller, { id }, { mailboxes }) => toShownMessage(await mailboxes.retry(id)),
   }),
 ];
+
+/** As they are read from a header. */
+const soughtIds = (text: string): readonly string[] =>
+  parseMessageIdList(text.includes('<') ? text : `<${text.trim()}>`);
 
 function toShownMessage({ path, from, ...message }: QuarantinedMessage): Value<typeof QuarantinedSchema> {
   return { ...message, mailbox: path, fromAddress: from };

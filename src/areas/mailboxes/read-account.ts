@@ -1,7 +1,8 @@
 /**
- * Reads the mailboxes of one account over one connection, until it breaks or the reading is stopped: INBOX and the Sent
- * mailbox first, then INBOX whenever the server reports a change, and both from time to time anyway.
+ * Reads the mailboxes of one account over one connection, until it breaks or the reading is stopped: INBOX, the Sent mailbox and the others
+ * of the account first, then INBOX whenever the server reports a change, and all from time to time anyway.
  */
+import { isCaptured, type CaptureRules } from '../../core/mailbox/capture.ts';
 import { MailboxError, type MailboxInfo, type MailboxSession } from './mailbox-ports.ts';
 import type { MailboxRecords } from './mailbox-record-ports.ts';
 import { reasonOf } from './take-messages.ts';
@@ -16,6 +17,8 @@ export interface ReadAccountOptions {
   readonly accountId: string;
   /** See `SyncOptions`. */
   readonly since: Date | null;
+  readonly own: ReadonlySet<string>;
+  readonly capture: CaptureRules | null;
   /** How long a mailbox may go without being checked, in ms. */
   readonly pollMs: number;
   /** Ends the reading, whatever is under way: the caller closes the session. */
@@ -45,13 +48,13 @@ export async function readAccount(
   options: ReadAccountOptions,
 ): Promise<never> {
   const { leave, owner, accountId } = options;
-  const found = mailboxesToRead(await session.listMailboxes());
+  const found = mailboxesToRead(await session.listMailboxes(), options.capture);
   const records = await ports.records.openMailboxes(owner, accountId, found);
   const mailboxes = records.map((record): Visited => ({
     owner,
     accountId,
     record,
-    isSent: record.specialUse === SENT,
+    kind: record.specialUse === INBOX ? 'inbox' : record.specialUse === SENT ? 'sent' : 'other',
     progress: record.progress,
     lookedAt: null,
     nextTryAt: -Infinity,
@@ -82,12 +85,22 @@ export async function readAccount(
 const INBOX = '\\Inbox';
 const SENT = '\\Sent';
 
-/** INBOX, then the Sent mailbox if there is one. */
-export function mailboxesToRead(mailboxes: readonly MailboxInfo[]): readonly MailboxInfo[] {
-  return [INBOX, SENT].flatMap((use) =>
-    // PostgreSQL can't store NUL, and no real mailbox has one.
-    mailboxes.filter(({ specialUse, path }) => specialUse === use && !path.includes('\0')).slice(0, 1),
+/** A mailbox is opened at least every `pollMs`: with more of them, looking would take longer than that. */
+const MAX_OTHER_MAILBOXES = 100;
+
+/** INBOX, then the Sent mailbox if there is one, then those that the rules name. */
+export function mailboxesToRead(
+  listed: readonly MailboxInfo[],
+  capture: Pick<CaptureRules, 'folders'> | null,
+): readonly MailboxInfo[] {
+  // PostgreSQL can't store NUL, and no real mailbox has one.
+  const mailboxes = listed.filter(({ path }) => !path.includes('\0'));
+  const always = [INBOX, SENT].flatMap((use) =>
+    mailboxes.filter(({ specialUse }) => specialUse === use).slice(0, 1),
   );
+  const { folders = [] } = capture ?? {};
+  const others = mailboxes.filter((mailbox) => !always.includes(mailbox) && isCaptured(folders, mailbox));
+  return [...always, ...others.slice(0, MAX_OTHER_MAILBOXES)];
 }
 
 function isDue({ lookedAt, nextTryAt }: Visited, pollMs: number): boolean {
@@ -101,12 +114,12 @@ async function visit(
   session: MailboxSession,
   mailbox: Visited,
   inbox: Visited,
-  { since, signal, leave, onProgress }: ReadAccountOptions,
+  { since, own, capture, signal, leave, onProgress }: ReadAccountOptions,
 ): Promise<boolean> {
   mailbox.lookedAt = performance.now();
   const { owner, accountId, record } = mailbox;
   try {
-    return await syncMailbox(ports, session, mailbox, { since, signal, leave, onProgress });
+    return await syncMailbox(ports, session, mailbox, { since, own, capture, signal, leave, onProgress });
   } catch (error) {
     if (!(error instanceof MailboxError) || signal.aborted) throw error;
     await ports.records.noteMailboxFailure({ owner, accountId, mailboxId: record.id }, reasonOf(error));

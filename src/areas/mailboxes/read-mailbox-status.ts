@@ -136,6 +136,8 @@ export function createMailboxStatus({
       return { messages: items, nextCursor };
     },
 
+    leftOut: (query: Parameters<MailboxStatusStore['findLeftOut']>[0]) => status.findLeftOut(query),
+
     /** Has a message that is set aside tried now. Throws `quarantined_not_found`. */
     async retry(id: string): Promise<QuarantinedMessage> {
       const message = await status.retryQuarantined(id);

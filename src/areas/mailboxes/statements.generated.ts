@@ -77,6 +77,8 @@ declare module '../../platform/db/statement.ts' {
         reasons: readonly (string | null)[] | null;
         summaries: readonly (string | null)[] | null;
         arrivals: readonly (Buffer | null)[] | null;
+        leftOut: readonly (string | null)[] | null;
+        messageIds: readonly (Buffer | null)[] | null;
         mailboxId: string | null;
         uidValidity: number | string | null;
       };
@@ -206,11 +208,40 @@ declare module '../../platform/db/statement.ts' {
       };
       row: object;
     };
+    'judge-messages-again': {
+      values: {
+        accountId: string | null;
+      };
+      row: object;
+    };
+    'known-to-account': {
+      values: {
+        addresses: readonly (string | null)[] | null;
+        accountId: string | null;
+        messageIds: readonly (string | null)[] | null;
+      };
+      row: {
+        customers: string[] | null;
+        answered: string[] | null;
+      };
+    };
     'leave-mailboxes': {
       values: {
         owner: string | null;
       };
       row: object;
+    };
+    'left-out-messages': {
+      values: {
+        digests: readonly (Buffer | null)[] | null;
+        accountIds?: readonly (string | null)[] | null;
+      };
+      row: {
+        account_id: string;
+        path: string;
+        left_out: 'address' | 'subject' | 'internal' | 'private' | 'stranger' | null;
+        left_out_at: Date | null;
+      };
     };
     'mailbox-account-failure': {
       values: {
@@ -274,6 +305,11 @@ declare module '../../platform/db/statement.ts' {
         waiting: number;
         quarantined: number;
         expunged: number;
+        left_out_address: number;
+        left_out_subject: number;
+        left_out_internal: number;
+        left_out_private: number;
+        left_out_stranger: number;
         lag_ms: number | null;
       };
     };

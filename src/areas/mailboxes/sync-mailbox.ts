@@ -4,6 +4,7 @@
  * that arrives during a long first reading comes before the rest of it.
  */
 import { DAY_MS } from '../../core/durations.ts';
+import type { CaptureRules } from '../../core/mailbox/capture.ts';
 import { compareUids, planSync, sinceOf, type MailboxProgress } from '../../core/mailbox/sync-plan.ts';
 import { NO_UIDS, piecesOf, toUidSet } from '../../core/mailbox/uid-set.ts';
 import { FIRST_SYNC_DAYS, MailboxError, type MailboxSession, type OpenedMailbox } from './mailbox-ports.ts';
@@ -11,7 +12,7 @@ import type { GenerationRef, KnownMailboxRecord } from './mailbox-record-ports.t
 import type { Limit } from '../../platform/base/limit.ts';
 import { traced } from '../../platform/base/tracing.ts';
 import type { Clock } from '../../platform/base/basics.ts';
-import { takeSlice, type TakeMessagesPorts } from './take-messages.ts';
+import { takeSlice, type MailboxKind, type TakeMessagesPorts } from './take-messages.ts';
 
 export interface SyncMailboxPorts extends TakeMessagesPorts {
   readonly clock: Clock;
@@ -24,7 +25,7 @@ export interface ReadMailbox {
   readonly owner: string;
   readonly accountId: string;
   readonly record: KnownMailboxRecord;
-  readonly isSent: boolean;
+  readonly kind: MailboxKind;
   /** As in the database; moves on with each look. */
   progress: MailboxProgress;
   /** When a known message of it may be taken, by `performance.now()`. At first: now. */
@@ -34,6 +35,10 @@ export interface ReadMailbox {
 export interface SyncOptions {
   /** Messages that the server received before are left out; null: FIRST_SYNC_DAYS before the mailbox is first read. */
   readonly since: Date | null;
+  /** The account's own addresses, in lower case. */
+  readonly own: ReadonlySet<string>;
+  /** null: everything is recorded. */
+  readonly capture: CaptureRules | null;
   readonly signal: AbortSignal;
   /** No further messages are begun after this; aborted with `signal` as well. */
   readonly leave: AbortSignal;
@@ -87,7 +92,9 @@ async function lookAndTake(
           session,
           mailbox: generation,
           path: mailbox.record.path,
-          isSent: mailbox.isSent,
+          kind: mailbox.kind,
+          own: options.own,
+          capture: options.capture,
           signal,
           onActivity,
           onTaken: options.onProgress,

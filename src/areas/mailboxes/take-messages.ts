@@ -5,14 +5,26 @@
 import { createHash } from 'node:crypto';
 import type { ErrorCode } from '../../core/error-registry.ts';
 import { ServiceError } from '../../core/errors.ts';
+import {
+  leftOutBy,
+  type CaptureFacts,
+  type CaptureRules,
+  type LeftOutReason,
+} from '../../core/mailbox/capture.ts';
 import { summariseHeader } from '../../core/mailbox/header-summary.ts';
 import { messageRetry, type MessageFailure, type MessageTries } from '../../core/mailbox/retry.ts';
 import { NO_UIDS, toUidSet } from '../../core/mailbox/uid-set.ts';
-import { identityKey } from '../../core/message/identity.ts';
+import { identityKey, type MessageIdentity } from '../../core/message/identity.ts';
 import type { ReceiveRequest, ReceiveResult } from '../receive/use-cases.ts';
 import type { KnownEmail } from '../emails/find-recorded.ts';
 import { DELIVERY_IN_MEMORY_MAX_BYTES } from '../../platform/base/limits.ts';
-import { MailboxError, type MailboxSession, type MessageSummary, type Uid } from './mailbox-ports.ts';
+import {
+  MailboxError,
+  type MailboxSession,
+  type MessageSummary,
+  type SummaryFields,
+  type Uid,
+} from './mailbox-ports.ts';
 import type {
   FailedMessage,
   GenerationRef,
@@ -45,8 +57,12 @@ export interface TakeFrom {
   readonly mailbox: GenerationRef;
   /** The path of the mailbox. */
   readonly path: string;
-  /** It is the account's Sent mailbox. */
-  readonly isSent: boolean;
+  /** `other`: what is in it was received or sent. */
+  readonly kind: MailboxKind;
+  /** The account's own addresses, in lower case. */
+  readonly own: ReadonlySet<string>;
+  /** null: everything is recorded. */
+  readonly capture: CaptureRules | null;
   readonly signal: AbortSignal;
   /** Called whenever the server sends something. */
   readonly onActivity: () => void;
@@ -55,6 +71,8 @@ export interface TakeFrom {
   /** True: no further batch is begun. */
   readonly isOver: () => boolean;
 }
+
+export type MailboxKind = 'inbox' | 'sent' | 'other';
 
 /** Messages whose headers are requested together, and which are looked up in the database together. */
 const SLICE_MESSAGES = 200;
@@ -86,13 +104,26 @@ export async function takeSlice(ports: TakeMessagesPorts, from: TakeFrom): Promi
   const waitingByUid = new Map(waiting.map((message) => [message.uid, message]));
   const summaries: MessageSummary[] = [];
   for (const group of groupsOf(waiting, SLICE_MESSAGES)) {
-    summaries.push(...(await summarise(ports, from, group)));
+    summaries.push(...(await summarise(ports, from, group, 'trace')));
   }
 
-  const recorded = await findRecorded(ports, from, summaries);
-  const toTake = summaries
-    .filter(({ uid }) => !recorded.has(uid))
-    .map((summary): WantedMessage => ({ ...UNTRIED, ...waitingByUid.get(summary.uid), ...summary }));
+  const headers = await readHeaders(
+    ports.reader,
+    summaries.map(({ header }) => header),
+  );
+  const found = summaries.map((summary, index): FoundMessage => {
+    const { identity = null, facts = null } = headers[index] ?? {};
+    return {
+      ...UNTRIED,
+      ...waitingByUid.get(summary.uid),
+      ...summary,
+      identity,
+      isSent: isSent(from, summary, facts),
+    };
+  });
+  const recorded = await findRecorded(ports, from, found);
+  const unknown = found.filter(({ uid }) => !recorded.has(uid));
+  const toTake = await leaveOut(ports, from, unknown);
   const isTooLarge = ({ sizeBytes }: WantedMessage) => sizeBytes > ports.maxBytes;
   const taken = summaries.flatMap((summary): TakenMessage[] => {
     const emailId = recorded.get(summary.uid);
@@ -113,7 +144,14 @@ export async function takeSlice(ports: TakeMessagesPorts, from: TakeFrom): Promi
   return waiting.length;
 }
 
-type WantedMessage = WaitingMessage & MessageSummary;
+interface WantedMessage extends WaitingMessage, MessageSummary {
+  /** It is a copy of a sent email. */
+  readonly isSent: boolean;
+}
+
+interface FoundMessage extends WantedMessage {
+  readonly identity: MessageIdentity | null;
+}
 
 const UNTRIED: MessageTries = { tries: 0, quarantineDelays: null };
 
@@ -162,11 +200,12 @@ async function summarise(
   ports: TakeMessagesPorts,
   { session, mailbox, signal, onActivity }: TakeFrom,
   messages: readonly WaitingMessage[],
+  fields: SummaryFields,
 ): Promise<readonly MessageSummary[]> {
   const left = new Map(messages.map((message) => [message.uid, message]));
   const summaries: MessageSummary[] = [];
   try {
-    for await (const summary of session.fetchSummaries([...left.keys()])) {
+    for await (const summary of session.fetchSummaries([...left.keys()], fields)) {
       onActivity();
       if (left.delete(summary.uid)) summaries.push(summary);
     }
@@ -187,27 +226,80 @@ async function summarise(
  * may differ. Messages without a Message-ID, a Date or a trace are recognised only by their content.
  */
 async function findRecorded(
-  { records, reader }: TakeMessagesPorts,
-  { mailbox, isSent }: TakeFrom,
-  summaries: readonly MessageSummary[],
+  { records }: TakeMessagesPorts,
+  { mailbox }: TakeFrom,
+  found: readonly FoundMessage[],
 ): Promise<ReadonlyMap<Uid, string>> {
-  const headers = await readHeaders(
-    reader,
-    summaries.map(({ header }) => header),
-  );
-  const asked = summaries.flatMap((summary, index): (ArrivedMessage & { uid: Uid })[] => {
-    const identity = headers[index]?.identity ?? null;
-    if (identity === null || !(isSent || hasTrace(summary))) return [];
-    return [{ uid: summary.uid, identity, key: identityKey(identity), arrival: arrivalOf(summary) }];
+  const asked = found.flatMap((message): (ArrivedMessage & Pick<FoundMessage, 'uid' | 'isSent'>)[] => {
+    const { uid, identity, isSent: isOwn } = message;
+    if (identity === null || !(isOwn || hasTrace(message))) return [];
+    return [{ uid, isSent: isOwn, identity, key: identityKey(identity), arrival: arrivalOf(message) }];
   });
   const recorded = await records.findArrived(mailbox.accountId, asked);
   const result = new Map<Uid, string>();
-  for (const [index, { uid }] of asked.entries()) {
+  for (const [index, message] of asked.entries()) {
     const email = recorded[index] ?? null;
-    if (email !== null && !tellsMore(email, isSent)) result.set(uid, email.id);
+    if (email !== null && !tellsMore(email, message.isSent)) result.set(message.uid, email.id);
   }
   return result;
 }
+
+/**
+ * Elsewhere than in INBOX and the Sent mailbox: what has one of our addresses in From, and came over no server. Programs put what they
+ * send into a mailbox without a trace; what a stranger sends in our name has one.
+ */
+function isSent({ kind, own }: TakeFrom, message: MessageSummary, facts: CaptureFacts | null): boolean {
+  if (kind !== 'other') return kind === 'sent';
+  return facts !== null && facts.from.some((address) => own.has(address)) && !hasTrace(message);
+}
+
+/** Notes what the rules of the account leave out; returns the others. Where a header does not show enough, a message is taken. */
+async function leaveOut(
+  ports: TakeMessagesPorts,
+  from: TakeFrom,
+  messages: readonly FoundMessage[],
+): Promise<readonly WantedMessage[]> {
+  const { capture, mailbox } = from;
+  if (capture === null || messages.length === 0) return messages;
+  const headers: MessageSummary[] = [];
+  for (const group of groupsOf(messages, SLICE_MESSAGES)) {
+    headers.push(...(await summarise(ports, from, group, 'rules')));
+  }
+  const read = await readHeaders(
+    ports.reader,
+    headers.map(({ header }) => header),
+  );
+  const factsOf = new Map(
+    headers.flatMap(({ uid, isHeaderWhole }, index) => {
+      const facts = read[index]?.facts ?? null;
+      return isHeaderWhole && facts !== null ? [[uid, facts] as const] : [];
+    }),
+  );
+  const reasons = new Map<Uid, LeftOutReason>();
+  for (const [uid, facts] of factsOf) {
+    const reason = leftOutBy(capture, facts);
+    if (reason !== null) reasons.set(uid, reason);
+  }
+  if (capture.onlyCustomers) {
+    const asked = [...factsOf].filter(([uid, facts]) => !reasons.has(uid) && mayBeStranger(facts));
+    const known = await ports.records.areKnown(
+      mailbox.accountId,
+      asked.map(([, facts]) => facts),
+    );
+    for (const [index, [uid]] of asked.entries()) if (known[index] === false) reasons.set(uid, 'stranger');
+  }
+  const leftOut = [...reasons].map(([uid, reason]) => ({
+    uid,
+    reason,
+    messageId: factsOf.get(uid)?.messageId ?? null,
+  }));
+  if (leftOut.length > 0) await ports.records.conclude(mailbox, { taken: [], failed: [], leftOut });
+  const present = new Set(headers.map(({ uid }) => uid));
+  return messages.filter(({ uid }) => present.has(uid) && !reasons.has(uid));
+}
+
+/** Without a sender, nothing is known of whose it is. */
+const mayBeStranger = ({ from, isReport }: CaptureFacts): boolean => from.length > 0 && !isReport;
 
 /** Without one, another message may have the same identity and size. */
 const hasTrace = ({ header }: MessageSummary): boolean => /^received:/im.test(header.toString('latin1'));
@@ -221,14 +313,14 @@ function arrivalOf({ header, sizeBytes }: Pick<MessageSummary, 'header' | 'sizeB
 }
 
 /** True if a recorded message changes its record when it is received once more. */
-function tellsMore({ state, direction }: KnownEmail, isSent: boolean): boolean {
+function tellsMore({ state, direction }: KnownEmail, isCopy: boolean): boolean {
   // A copy proves that an unknown send went out; one in Sent proves that an email recorded as received was sent.
-  return state === 'unknown' || (isSent && direction === 'inbound');
+  return state === 'unknown' || (isCopy && direction === 'inbound');
 }
 
 async function takeBatch(
   ports: TakeMessagesPorts,
-  { session, mailbox, path, isSent, signal, onActivity, onTaken }: TakeFrom,
+  { session, mailbox, path, signal, onActivity, onTaken }: TakeFrom,
   batch: readonly WantedMessage[],
   trouble: { inARow: number },
 ): Promise<void> {
@@ -251,14 +343,14 @@ async function takeBatch(
       const request: ReceiveRequest = {
         raw,
         accountId: mailbox.accountId,
-        isSentCopy: isSent,
+        isSentCopy: message.isSent,
         isRead: message.isSeen,
         source: { way: 'imap', place: path },
         ...(message.internalDate === null
           ? {}
           : { receivedAt: message.internalDate, cameAt: message.internalDate }),
       };
-      const limit = isSent ? ports.recordLimits.sent : ports.recordLimits.received;
+      const limit = message.isSent ? ports.recordLimits.sent : ports.recordLimits.received;
       const { id } = await limit.run(() => ports.receive(request, folder), { signal });
       taken.push({ uid: message.uid, emailId: id, arrival: arrivalOf(message) });
       trouble.inARow = 0;

@@ -1,15 +1,21 @@
 /**
- * Facts that distinguish messages without reading them: date, size, whether it was seen, four header fields, and the trace, which no other
- * message has.
+ * Facts about messages without reading them: date, size, whether it was seen, and some header fields: with the trace, which no other
+ * message has, or those by which rules judge.
  */
 import type { FetchQueryObject } from 'imapflow';
-import type { MessageSummary, Uid } from '../../areas/mailboxes/mailbox-ports.ts';
+import type { MessageSummary, SummaryFields, Uid } from '../../areas/mailboxes/mailbox-ports.ts';
 import { fetchRows, findPresent, isRefused } from './fetch-rows.ts';
 import type { ImapConnection } from './imap-connection.ts';
 import { MAX_SIZES, MAX_SUMMARY_HEADER_BYTES, MAX_UIDS_PER_COMMAND } from './limits.ts';
 import { inPortions } from './uid-set.ts';
 
-const HEADER_FIELDS = ['Message-ID', 'Date', 'From', 'Subject', 'Received'];
+const HEADER_FIELDS: Readonly<Record<SummaryFields, string[]>> = {
+  trace: ['Message-ID', 'Date', 'From', 'Subject', 'Received'],
+  rules:
+    'Message-ID From Reply-To To Cc Subject Sensitivity In-Reply-To References Content-Type Return-Path'.split(
+      ' ',
+    ),
+};
 const END_OF_HEADER = Buffer.from('\r\n');
 
 interface Found {
@@ -17,20 +23,23 @@ interface Found {
   sizeBytes?: number;
   isSeen?: boolean;
   header?: Buffer;
+  isHeaderWhole?: boolean;
 }
 
 export async function* fetchSummaries(
   connection: ImapConnection,
   uids: readonly Uid[],
+  fields: SummaryFields,
 ): AsyncGenerator<MessageSummary> {
+  const headers = HEADER_FIELDS[fields];
   for (const portion of inPortions(uids, MAX_UIDS_PER_COMMAND)) {
     const { trusted } = connection.suspects.split(portion);
-    const found = await fetchFound(connection, trusted, { headers: HEADER_FIELDS });
+    const found = await fetchFound(connection, trusted, { headers });
     const missing = portion.filter((uid) => found.get(uid)?.header === undefined);
     const present = await findPresent(connection, missing);
     // A message that the server can't read must not hide the others.
     for (const uid of present) {
-      const alone = (await fetchFound(connection, [uid], { headers: HEADER_FIELDS })).get(uid);
+      const alone = (await fetchFound(connection, [uid], { headers })).get(uid);
       const rest = alone?.header === undefined ? (await fetchFound(connection, [uid], {})).get(uid) : {};
       found.set(uid, { ...rest, ...alone });
     }
@@ -47,6 +56,7 @@ export async function* fetchSummaries(
         sizeBytes: summary.sizeBytes ?? 0,
         isSeen: summary.isSeen ?? false,
         header: summary.header ?? END_OF_HEADER,
+        isHeaderWhole: summary.isHeaderWhole ?? false,
       };
     }
   }
@@ -67,7 +77,9 @@ async function fetchFound(
       if (row.internalDate instanceof Date) summary.internalDate = row.internalDate;
       if (row.size !== undefined) summary.sizeBytes = row.size;
       if (row.flags !== undefined) summary.isSeen = hasSeen(row.flags);
-      if (row.headers !== undefined) summary.header = cut(row.headers);
+      if (row.headers === undefined) return;
+      summary.header = cut(row.headers);
+      summary.isHeaderWhole = row.headers.length <= MAX_SUMMARY_HEADER_BYTES;
     });
   } catch (error) {
     if (!isRefused(error)) throw error;

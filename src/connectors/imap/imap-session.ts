@@ -89,7 +89,7 @@ export function createSession(connection: ImapConnection, options: SessionOption
     listMailboxes,
     open,
     listUids,
-    fetchSummaries: (uids) => fetchSummaries(connection, uids),
+    fetchSummaries: (uids, fields) => fetchSummaries(connection, uids, fields),
     fetchMessages: (uids) => fetchMessages(connection, uids),
     waitForChange: (timeoutMs, signal) =>
       waiter.wait({ timeoutMs, idleRenewMs: options.idleRenewMs, signal }),

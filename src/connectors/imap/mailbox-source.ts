@@ -130,7 +130,7 @@ export async function awaitArrival(
       // Not every server reports what arrived unless the mailbox is opened again.
       await session.open(inbox.path, null);
       const uids = await session.listUids(uidNext ?? 1, null);
-      for await (const { header } of session.fetchSummaries(uids.slice(-MAX_LOOKED_AT)))
+      for await (const { header } of session.fetchSummaries(uids.slice(-MAX_LOOKED_AT), 'trace'))
         if (header.includes(sought)) return performance.now() - startedAt;
       const leftMs = startedAt + waitMs - performance.now();
       if (leftMs <= 0) return null;

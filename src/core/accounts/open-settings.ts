@@ -8,6 +8,7 @@ export interface OpenSettings {
   readonly imap_since: string | null;
   readonly imap_sent: string | null;
   readonly imap_sent_copies: string | null;
+  readonly capture: OpenCapture | null;
   readonly rate_per_minute: number | null;
   readonly rate_per_day: number | null;
   readonly join_by_subject: { readonly window_days: number } | null;
@@ -15,6 +16,16 @@ export interface OpenSettings {
   readonly trusted_authserv_ids: readonly string[] | null;
   readonly oauth2: OpenOAuth2 | null;
   readonly dkim: { readonly domain: string | null; readonly selectors: readonly string[] } | null;
+}
+
+/** See CaptureRules; null stands for an empty list, or false. */
+export interface OpenCapture {
+  readonly folders: readonly string[] | null;
+  readonly never_addresses: readonly string[] | null;
+  readonly never_subjects: readonly string[] | null;
+  readonly internal_domains: readonly string[] | null;
+  readonly leave_out_private: boolean | null;
+  readonly only_customers: boolean | null;
 }
 
 export interface OpenOAuth2 {

@@ -105,7 +105,7 @@ export async function readRawHeader(
 /** Each with the end of the line before. */
 const EMPTY_LINES = ['\n\n', '\n\r\n'];
 
-const NOTHING: ReadHeader = { identity: null, date: null };
+const NOTHING: ReadHeader = { identity: null, date: null, facts: null };
 
 /** Reads as much of the header as possible. Throws `ServiceError('reading_unavailable')`. */
 export async function readHeader(reader: MessageReader, header: Buffer): Promise<ReadHeader> {

@@ -8,6 +8,7 @@ import type { AutomaticContext, AutomaticMail } from '../../core/delivery/automa
 import type { Bounce } from '../../core/delivery/bounce.ts';
 import type { ForwardHtml } from '../../core/html/without-active.ts';
 import type { SafeHtml, SanitizeOptions } from '../../core/html/sanitize-html.ts';
+import type { CaptureFacts } from '../../core/mailbox/capture.ts';
 import type { MessageIdentity } from '../../core/message/identity.ts';
 import type { CopyContent } from '../../core/message/copy-content.ts';
 import type { EmailContents } from '../../core/message/same-email.ts';
@@ -34,6 +35,8 @@ export interface ReadHeader {
   readonly identity: MessageIdentity | null;
   /** Its Date, else that of Received; null when neither can be read. */
   readonly date: Date | null;
+  /** By which the rules of an account judge it; null when the header can't be read whole. */
+  readonly facts: CaptureFacts | null;
 }
 
 /** All kinds of readings, with their requests and answers. */

@@ -1,9 +1,10 @@
 /** The readings themselves. They run apart from everything else; see reading-ports.ts. */
 import { invitationText } from '../../core/calendar/invitation-text.ts';
 import { readAggregateReport } from '../../core/delivery/aggregate-report.ts';
-import type { Address } from '../../core/address/address.ts';
+import { addrSpec, type Address } from '../../core/address/address.ts';
 import { classifyAutomatic, withReport, type AutomaticContext } from '../../core/delivery/automatic.ts';
 import { readBounce } from '../../core/delivery/bounce.ts';
+import type { CaptureFacts } from '../../core/mailbox/capture.ts';
 import { identityOf } from '../../core/message/identity.ts';
 import { readReceivedDate } from '../../core/message/received-date.ts';
 import { forwardedAuthors } from '../../core/message/forwarded-authors.ts';
@@ -27,8 +28,8 @@ type ReadLate = { readonly [K in LateKind]: () => Promise<Reading<K>> };
 /** All except whole messages, and the readings that are loaded on first use. */
 export const READINGS: Read = {
   fields: ({ header }) => parse([shortenHeader(header)]),
-  header: ({ header, isShortened }) => readHeader(isShortened ? shortenHeader(header) : header),
-  headers: ({ headers }) => headers.map(readHeader),
+  header: ({ header, isShortened }) => readHeader(isShortened ? shortenHeader(header) : header, isShortened),
+  headers: ({ headers }) => headers.map((header) => readHeader(header)),
   html: ({ html }) => htmlToText(html),
   sameEmail: ([one, other]) => isSameEmail(one, other),
   isCopy: ({ copy, sent }) => isRewrittenCopy(copy, sent),
@@ -80,22 +81,42 @@ function replyContext({ subject, text, fields, from }: ParsedMessage): ReplyCont
 const namesOf = ({ name, localPart, domain }: Address): string =>
   `${name} ${localPart} ${domain.split('.').slice(0, -1).join(' ')}`;
 
-function readHeader(header: Buffer): ReadHeader {
-  const message = parse([header]);
+function readHeader(header: Buffer, isShortened = false): ReadHeader {
+  const { message, isWhole } = parseSome([header]);
   return {
     identity: message.messageId === null || message.date === null ? null : identityOf(message),
     date: message.date ?? readReceivedDate(message.fields),
+    facts: isWhole && !isShortened ? factsOf(message) : null,
+  };
+}
+
+function factsOf(message: ParsedMessage): CaptureFacts {
+  const addresses = (list: readonly Address[]) => list.map((address) => addrSpec(address).toLowerCase());
+  return {
+    messageId: message.messageId,
+    from: addresses(message.from),
+    recipients: addresses([...message.to, ...message.cc]),
+    replyTo: addresses(message.replyTo),
+    subject: message.subject,
+    sensitivity: fieldValue(message.fields, 'sensitivity'),
+    answers: [...new Set([...message.inReplyTo, ...message.references])],
+    isReport:
+      message.contentType === 'multipart/report' ||
+      fieldValue(message.fields, 'return-path')?.trim() === '<>' ||
+      message.from.some(({ localPart }) => localPart.toLowerCase() === 'mailer-daemon'),
   };
 }
 
 /** Stops at a limit that is exceeded, with the part up to there. */
-function parse(chunks: Iterable<Buffer>): ParsedMessage {
+const parse = (chunks: Iterable<Buffer>): ParsedMessage => parseSome(chunks).message;
+
+function parseSome(chunks: Iterable<Buffer>): { readonly message: ParsedMessage; readonly isWhole: boolean } {
   const parser = createMessageParser();
   for (const chunk of chunks) parser.write(chunk);
   try {
-    return parser.end();
+    return { message: parser.end(), isWhole: true };
   } catch (error) {
-    if (error instanceof MessageLimitError) return error.partial;
+    if (error instanceof MessageLimitError) return { message: error.partial, isWhole: false };
     throw error;
   }
 }

@@ -1316,6 +1316,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/left-out": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find out why an email was left out
+         * @description Messages that the rules of an account (`capture`) left out in the last 30 days, by their Message-ID. Of a message that is left out, nothing else is stored. Needs the right `read`.
+         */
+        get: operations["findLeftOut"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/quarantine/{id}/retry": {
         parameters: {
             query?: never;
@@ -3756,6 +3776,26 @@ export interface components {
         /** @description Address of From, optionally with a display name. */
         AccountFrom: string;
         AccountText: string | null;
+        CaptureFolders: string[] | null;
+        NeverAddresses: string[] | null;
+        NeverSubjects: string[] | null;
+        InternalDomains: string[] | null;
+        CaptureSwitch: boolean | null;
+        /** @description What is read and recorded by IMAP; see [mailboxes](/api/docs/receiving). null: all of INBOX and the Sent mailbox. */
+        AccountCapture: {
+            /** @description Mailboxes besides these: `Projekte/*`, or special uses such as `\Archive`. */
+            folders?: components["schemas"]["CaptureFolders"];
+            /** @description `ann@example.com`, `*@example.com` or `*@*.example.com`: mail from these, or to these alone, is left out. */
+            never_addresses?: components["schemas"]["NeverAddresses"];
+            /** @description Parts of subjects. */
+            never_subjects?: components["schemas"]["NeverSubjects"];
+            /** @description Mail within these domains is left out. */
+            internal_domains?: components["schemas"]["InternalDomains"];
+            /** @description Mail that is marked by Sensitivity. */
+            leave_out_private?: components["schemas"]["CaptureSwitch"];
+            /** @description Mail with nobody who is a customer is left out. */
+            only_customers?: components["schemas"]["CaptureSwitch"];
+        } | null;
         AccountLimit: number | null;
         JoinBySubject: {
             window_days: number;
@@ -3787,6 +3827,7 @@ export interface components {
             imap_sent: components["schemas"]["AccountText"];
             /** @description `on`, `auto` or `off`; null: `off`. */
             imap_sent_copies: components["schemas"]["AccountText"];
+            capture: components["schemas"]["AccountCapture"];
             rate_per_minute: components["schemas"]["AccountLimit"];
             rate_per_day: components["schemas"]["AccountLimit"];
             join_by_subject: components["schemas"]["JoinBySubject"];
@@ -3822,6 +3863,13 @@ export interface components {
             reason: string;
             at: components["schemas"]["Timestamp"];
         };
+        LeftOutCounts: {
+            address: number;
+            subject: number;
+            internal: number;
+            private: number;
+            stranger: number;
+        };
         MailboxCounts: {
             /** @description Messages seen so far. */
             messages: number;
@@ -3833,6 +3881,8 @@ export interface components {
             quarantined: number;
             /** @description Messages that have left the mailbox since, recorded or not. */
             expunged: number;
+            /** @description Messages that `capture` left out, by the reason; see `GET /api/left-out`. */
+            left_out: components["schemas"]["LeftOutCounts"];
         };
         Mailbox: {
             /** @description Name on the mail server. */
@@ -3927,6 +3977,7 @@ export interface components {
             imap_sent?: components["schemas"]["AccountText"];
             /** @description `on`, `auto` or `off`; null: `off`. */
             imap_sent_copies?: components["schemas"]["AccountText"];
+            capture?: components["schemas"]["AccountCapture"];
             rate_per_minute?: components["schemas"]["AccountLimit"];
             rate_per_day?: components["schemas"]["AccountLimit"];
             join_by_subject?: components["schemas"]["JoinBySubject"];
@@ -3949,6 +4000,7 @@ export interface components {
             imap_sent?: components["schemas"]["AccountText"];
             /** @description `on`, `auto` or `off`; null: `off`. */
             imap_sent_copies?: components["schemas"]["AccountText"];
+            capture?: components["schemas"]["AccountCapture"];
             rate_per_minute?: components["schemas"]["AccountLimit"];
             rate_per_day?: components["schemas"]["AccountLimit"];
             join_by_subject?: components["schemas"]["JoinBySubject"];
@@ -4029,6 +4081,7 @@ export interface components {
             imap_sent?: components["schemas"]["AccountText"];
             /** @description `on`, `auto` or `off`; null: `off`. */
             imap_sent_copies?: components["schemas"]["AccountText"];
+            capture?: components["schemas"]["AccountCapture"];
             rate_per_minute?: components["schemas"]["AccountLimit"];
             rate_per_day?: components["schemas"]["AccountLimit"];
             join_by_subject?: components["schemas"]["JoinBySubject"];
@@ -4081,6 +4134,20 @@ export interface components {
         Quarantine: {
             messages: components["schemas"]["QuarantinedMessage"][];
             next_cursor: components["schemas"]["NextCursor"];
+        };
+        LeftOutMessage: {
+            account_id: string;
+            /** @description Path of the mailbox. */
+            mailbox: string;
+            /**
+             * @description `address`: the sender, or each recipient, is in `never_addresses`. `subject`: in `never_subjects`. `internal`: everybody is in `internal_domains`. `private`: marked by Sensitivity. `stranger`: nobody is a customer.
+             * @enum {string}
+             */
+            reason: "address" | "subject" | "internal" | "private" | "stranger";
+            left_out_at: components["schemas"]["Timestamp"];
+        };
+        LeftOutMessages: {
+            messages: components["schemas"]["LeftOutMessage"][];
         };
         /** @description On one line, without invisible characters such as direction marks. */
         CustomerName: string | null;
@@ -5237,6 +5304,7 @@ export interface components {
                  *         "imap_since": null,
                  *         "imap_sent": null,
                  *         "imap_sent_copies": null,
+                 *         "capture": null,
                  *         "rate_per_minute": null,
                  *         "rate_per_day": null,
                  *         "join_by_subject": null,
@@ -5279,7 +5347,14 @@ export interface components {
                  *             "recorded": 1203,
                  *             "remaining": 0,
                  *             "quarantined": 1,
-                 *             "expunged": 0
+                 *             "expunged": 0,
+                 *             "left_out": {
+                 *               "address": 12,
+                 *               "subject": 0,
+                 *               "internal": 0,
+                 *               "private": 0,
+                 *               "stranger": 0
+                 *             }
                  *           }
                  *         }
                  *       ]
@@ -9471,6 +9546,7 @@ export interface operations {
                      *             "imap_since": null,
                      *             "imap_sent": null,
                      *             "imap_sent_copies": null,
+                     *             "capture": null,
                      *             "rate_per_minute": null,
                      *             "rate_per_day": null,
                      *             "join_by_subject": null,
@@ -9513,7 +9589,14 @@ export interface operations {
                      *                 "recorded": 1203,
                      *                 "remaining": 0,
                      *                 "quarantined": 1,
-                     *                 "expunged": 0
+                     *                 "expunged": 0,
+                     *                 "left_out": {
+                     *                   "address": 12,
+                     *                   "subject": 0,
+                     *                   "internal": 0,
+                     *                   "private": 0,
+                     *                   "stranger": 0
+                     *                 }
                      *               }
                      *             }
                      *           ]
@@ -9587,6 +9670,7 @@ export interface operations {
                  *       "imap_since": null,
                  *       "imap_sent": null,
                  *       "imap_sent_copies": null,
+                 *       "capture": null,
                  *       "rate_per_minute": null,
                  *       "rate_per_day": null,
                  *       "join_by_subject": null,
@@ -9978,6 +10062,49 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Quarantine"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    findLeftOut: {
+        parameters: {
+            query?: {
+                /** @description With or without angle brackets; required. */
+                message_id?: string;
+                /** @description Only of this account. */
+                account_id?: components["parameters"]["account_id"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The newest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "messages": [
+                     *         {
+                     *           "account_id": "vertrieb",
+                     *           "mailbox": "INBOX",
+                     *           "reason": "address",
+                     *           "left_out_at": "2026-01-30T09:15:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LeftOutMessages"];
                 };
             };
             400: components["responses"]["BadRequest"];

@@ -11,6 +11,7 @@ import type {
   AccountRequest,
   DeletedAccount,
   FoundSettings,
+  LeftOutMessage,
   Schemas,
 } from '../types.ts';
 
@@ -138,7 +139,18 @@ export class Accounts {
     );
   }
 
-  /** Compares its mailboxes with what is recorded. */
+  /** Messages with this Message-ID that the rules of accounts (`capture`) left out in the last 30 days. */
+  async leftOut(
+    query: { readonly message_id: string; readonly account_id?: string },
+    options: RequestOptions = {},
+  ): Promise<readonly LeftOutMessage[]> {
+    const { messages } = await this.#transport.json({ ...options, repeatable: true }, (attempt) =>
+      this.#transport.api.GET('/api/left-out', { ...attempt, params: { query } }),
+    );
+    return messages;
+  }
+
+  /** Compares its mailboxes with what is recorded, and judges again what was left out. */
   async resync(id: string, options: RequestOptions = {}): Promise<Account> {
     const path = pathOf(id);
     return this.#transport.json({ ...options, repeatable: true }, (attempt) =>

@@ -2,12 +2,15 @@
  * Mailboxes that are read by IMAP: the processes that read them and the accounts that each of them has, how far each mailbox was read, and
  * what became of each message.
  *
- * A message waits while it has no email, is not gone and is not set aside; `next_try_at` is the earliest time of its next try. `email_id`
+ * A message waits while it has no email, is not gone, is not left out and is not set aside; `next_try_at` is the earliest time of its next try. `email_id`
  * has no foreign key: deleting an email must not make its message wait again.
  *
  * Operators see counts without a million rows being counted: triggers maintain the counts, so code that writes messages of mailboxes need
  * not know about them.
  */
+
+/** Why a message is not recorded. What a migration holds may never change, so these are written out. */
+const LEFT_OUT = ['address', 'subject', 'internal', 'private', 'stranger'] as const;
 
 /** Column of `mailboxes` → the condition of the messages that it counts. */
 const COUNTS = {
@@ -15,8 +18,9 @@ const COUNTS = {
   recorded: 'email_id is not null',
   expunged: 'expunged_at is not null',
   quarantined: 'quarantined_at is not null and expunged_at is null',
-  waiting: 'email_id is null and quarantined_at is null and expunged_at is null',
-} as const;
+  waiting: 'email_id is null and quarantined_at is null and left_out is null and expunged_at is null',
+  ...Object.fromEntries(LEFT_OUT.map((reason) => [`left_out_${reason}`, `left_out = '${reason}'`])),
+};
 
 const sums = Object.entries(COUNTS)
   .map(([name, condition]) => `coalesce(sum(sign) filter (where ${condition}), 0) as ${name}`)
@@ -24,7 +28,7 @@ const sums = Object.entries(COUNTS)
 const additions = Object.keys(COUNTS)
   .map((name) => `${name} = b.${name} + d.${name}`)
   .join(', ');
-const COLUMNS = 'mailbox_id, email_id, expunged_at, quarantined_at';
+const COLUMNS = 'mailbox_id, email_id, expunged_at, quarantined_at, left_out';
 
 /** `changes`: rows with `sign` 1 for the new state, -1 for the old one. */
 const addUp = (changes: string) => `
@@ -120,13 +124,23 @@ export const MAILBOXES = [
     quarantine_delays int not null default 0 check (quarantine_delays >= 0),
     -- Knows the message again under another UID
     arrival_digest bytea check (octet_length(arrival_digest) = 32),
+    -- The rule of the account that left it out
+    left_out text check (left_out in ('${LEFT_OUT.join("', '")}')),
+    left_out_at timestamptz,
+    -- SHA-256, for a month: to find out why an email is missing
+    message_id_digest bytea check (octet_length(message_id_digest) = 32),
     primary key (mailbox_id, uid_validity, uid),
-    check (email_id is null or quarantined_at is null),
+    check (email_id is null or (quarantined_at is null and left_out is null)),
+    check (quarantined_at is null or left_out is null),
+    check ((left_out is null) = (left_out_at is null)),
     constraint mailbox_messages_quarantine check ((quarantined_at is null) = (quarantine_id is null))
   )`,
   // Messages that wait or are set aside, the newest first
   `create index mailbox_messages_waiting on mailbox_messages (mailbox_id, uid_validity, uid desc)
-    where email_id is null and expunged_at is null`,
+    where email_id is null and left_out is null and expunged_at is null`,
+  `create index mailbox_messages_left_out on mailbox_messages (message_id_digest) where message_id_digest is not null`,
+  `create index mailbox_messages_forget on mailbox_messages (mailbox_id, left_out_at)
+    where message_id_digest is not null`,
   `create index mailbox_messages_email on mailbox_messages (email_id) where email_id is not null`,
   `create unique index mailbox_messages_quarantine_id on mailbox_messages (quarantine_id)
     where quarantine_id is not null`,

@@ -1,0 +1,72 @@
+/** Reads the rules of an account for what of its mailboxes is recorded: `capture` of ACCOUNTS_FILE and the API. */
+import { ADDRESS_PATTERN, type CaptureRules } from '../core/mailbox/capture.ts';
+import { isStorable } from '../core/storable-text.ts';
+import { ConfigError } from './config-error.ts';
+
+/** Field → what an entry is, how it is stored, and how many there may be. */
+const LISTS = {
+  folders: { is: 'the name of a mailbox', fits: (text: string) => text.length <= 1000, most: 50 },
+  never_addresses: {
+    is: 'an address such as bank@example.com, *@example.com or *@*.example.com',
+    fits: (text: string) => ADDRESS_PATTERN.test(text),
+    most: 1000,
+  },
+  never_subjects: { is: 'a part of a subject', fits: (text: string) => text.length <= 200, most: 100 },
+  internal_domains: {
+    is: 'a domain',
+    fits: (text: string) => /^[^\s@*]{1,253}$/.test(text),
+    most: 100,
+  },
+} as const;
+const SWITCHES = ['leave_out_private', 'only_customers'] as const;
+
+type Field = keyof typeof LISTS | (typeof SWITCHES)[number];
+
+/** Throws ConfigError. */
+export function readCapture(where: string, value: unknown): CaptureRules | null {
+  if (value === undefined || value === null) return null;
+  if (typeof value !== 'object' || Array.isArray(value)) {
+    throw new ConfigError(where, 'must be an object such as {"never_addresses": ["*@bank.example"]}');
+  }
+  const fields: Readonly<Partial<Record<Field, unknown>>> = value;
+  const unknown = Object.keys(fields).find(
+    (name) => !(name in LISTS) && !SWITCHES.some((one) => one === name),
+  );
+  if (unknown !== undefined) throw new ConfigError(where, `has the unknown field ${unknown}`);
+  const list = (name: keyof typeof LISTS) => readList(`${where}.${name}`, fields[name], LISTS[name]);
+  const isOn = (name: (typeof SWITCHES)[number]): boolean => {
+    const given = fields[name] ?? false;
+    if (typeof given !== 'boolean') throw new ConfigError(`${where}.${name}`, 'must be true or false');
+    return given;
+  };
+  const lower = (texts: readonly string[]) => texts.map((text) => text.normalize('NFC').toLowerCase());
+  return {
+    folders: list('folders'),
+    neverAddresses: lower(list('never_addresses')),
+    neverSubjects: lower(list('never_subjects')),
+    internalDomains: lower(list('internal_domains')),
+    leaveOutPrivate: isOn('leave_out_private'),
+    onlyCustomers: isOn('only_customers'),
+  };
+}
+
+function readList(
+  where: string,
+  value: unknown,
+  {
+    is,
+    fits,
+    most,
+  }: { readonly is: string; readonly fits: (text: string) => boolean; readonly most: number },
+): readonly string[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value) || value.length > most) {
+    throw new ConfigError(where, `must be a list of at most ${most} entries`);
+  }
+  return value.map((text: unknown) => {
+    if (typeof text !== 'string' || text.trim() === '' || !isStorable(text) || !fits(text)) {
+      throw new ConfigError(where, `has an entry that is not ${is}`);
+    }
+    return text;
+  });
+}
