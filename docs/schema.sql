@@ -531,6 +531,7 @@ create table emails (
   unsubscribe_list text collate "C",
   keeps_copy boolean not null default false,
   is_as_written boolean not null default false,
+  has_footer boolean not null default false,
   subject_key text,
   anchor_id uuid,
   ignored_ids text[] not null default '{}'::text[],

@@ -7,6 +7,8 @@ import { ConfigError } from './config-error.ts';
 import { readCapture } from './config-capture.ts';
 import { readDay, readFrom, readSecrets, readUrl } from './config-values.ts';
 import { readDkim, readDkimField, readKeyList, type DkimConfig } from './config-dkim.ts';
+import { readClosing, readFlag } from './config-closing.ts';
+import { readAddresses } from './config-addresses.ts';
 import { readSentCopies, type SentCopiesConfig } from './config-sent-copies.ts';
 import {
   readOAuth2,
@@ -15,6 +17,8 @@ import {
   type OAuth2Clients,
   type OAuth2Config,
 } from './config-oauth.ts';
+import type { ClosingText, Footer } from '../core/accounts/closing.ts';
+import type { SenderAddress } from '../core/accounts/sender-addresses.ts';
 import type { Address } from '../core/address/address.ts';
 import {
   fileVariableOf,
@@ -32,6 +36,10 @@ import type { RateLimit } from '../core/delivery/rate-window.ts';
 export interface AccountConfig {
   readonly id: string;
   readonly from: Address;
+  /** Those that it sends as besides `from`. */
+  readonly addresses: readonly SenderAddress[];
+  readonly signature: ClosingText | null;
+  readonly footer: Footer | null;
   /** null: mail goes to the outbox folder. */
   readonly smtpUrl: string | null;
   readonly rate: RateLimit;
@@ -76,6 +84,12 @@ function readRate(where: string, value: unknown): number | null {
 
 const ACCOUNT_FIELDS = new Set([
   'from',
+  'addresses',
+  'signature_text',
+  'signature_html',
+  'footer_text',
+  'footer_html',
+  'footer_once_per_thread',
   'smtp_url',
   'rate_per_minute',
   'rate_per_day',
@@ -285,6 +299,9 @@ function readDefaultAccount(env: Environment): AccountConfig {
   return {
     ...account,
     id: 'default',
+    addresses: [],
+    signature: null,
+    footer: null,
     rate: { perMinute, perDay },
     imap: readImap(
       { url: imapUrl, since: imapSince, sent: imapSent },
@@ -385,6 +402,9 @@ export function readAccount(
   return {
     id,
     from: address,
+    addresses: readAddresses(nameOf('addresses'), fields['addresses'], address),
+    signature: readClosing('signature', fields, nameOf),
+    footer: readFooter(fields, nameOf),
     smtpUrl,
     rate: {
       perMinute: readRate(nameOf('rate_per_minute'), fields['rate_per_minute']),
@@ -418,6 +438,17 @@ function readCaptureOf(where: string, value: unknown, imap: ImapConfig | null): 
   const rules = readCapture(where, value);
   if (rules !== null && imap === null) throw new ConfigError(where, 'has no effect without imap_url');
   return rules;
+}
+
+function readFooter(
+  fields: Readonly<Record<string, unknown>>,
+  nameOf: (field: string) => string,
+): Footer | null {
+  const footer = readClosing('footer', fields, nameOf);
+  const where = nameOf('footer_once_per_thread');
+  const oncePerThread = readFlag(where, fields['footer_once_per_thread']);
+  if (footer === null && oncePerThread) throw new ConfigError(where, 'has no effect without footer_text');
+  return footer === null ? null : { ...footer, oncePerThread };
 }
 
 const MAX_AUTHSERV_IDS = 20;
@@ -495,11 +526,25 @@ function expand(text: string, env: Environment, where: string): string {
  * @param hasListener the listeners take mail for every account
  */
 export const toAccount = (
-  { id, from, joinBySubjectDays, trustedAuthservIds, dkim, imap, sentCopies }: AccountConfig,
+  {
+    id,
+    from,
+    addresses,
+    signature,
+    footer,
+    joinBySubjectDays,
+    trustedAuthservIds,
+    dkim,
+    imap,
+    sentCopies,
+  }: AccountConfig,
   hasListener: boolean,
 ): Account => ({
   id,
   from,
+  addresses,
+  signature,
+  footer,
   joinBySubjectDays,
   trustedAuthservIds,
   receives: hasListener || imap !== null,

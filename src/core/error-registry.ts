@@ -376,6 +376,12 @@ export const ERRORS = {
     'The key is limited to accounts; this request concerns all accounts.',
     'Use a key for all accounts.',
   ),
+  forbidden_from: permanent(
+    403,
+    'Das Konto darf nicht unter der Adresse in {field} senden.',
+    'The account does not send as the address in {field}.',
+    'Use its `from` or one of its `addresses`: `GET /api/accounts`.',
+  ),
   key_exceeds_caller: permanent(
     403,
     'Ein Schlüssel kann nicht mehr Rechte, mehr Konten oder eine längere Gültigkeit vergeben, als er selbst hat.',

@@ -22,11 +22,13 @@ import type {
 } from '../areas/accounts/account-ports.ts';
 import type { Account, Logger } from '../platform/base/basics.ts';
 import { readAccount, toAccount, type AccountConfig } from '../config/config-accounts.ts';
+import { readAddresses } from '../config/config-addresses.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { readFrom } from '../config/config-values.ts';
 import type { Config } from '../config/config.ts';
 import type { CaptureRules } from '../core/mailbox/capture.ts';
-import { formatAddress, type Address } from '../core/address/address.ts';
+import type { SenderAddress } from '../core/accounts/sender-addresses.ts';
+import { addrSpec, formatAddress, type Address } from '../core/address/address.ts';
 import { ServiceError } from '../core/errors.ts';
 import { createAccountSealer } from './account-sealer.ts';
 import { awaitsConsent } from './create-access-tokens.ts';
@@ -286,7 +288,13 @@ export class AccountRegistry implements AccountDirectory {
     if (config !== null) return { ...toAccount(config, hasListener), ...(halt === null ? {} : { halt }) };
     const from = readAddress(open.from);
     if (from === null) return null;
-    return { id, from, receives: hasListener || open.imap_server !== null, halt: 'unavailable' };
+    return {
+      id,
+      from,
+      addresses: readOwn(open, from),
+      receives: hasListener || open.imap_server !== null,
+      halt: 'unavailable',
+    };
   }
 }
 
@@ -312,6 +320,16 @@ function readAddress(from: string): Address | null {
     return readFrom('from', from);
   } catch (error) {
     if (error instanceof ConfigError) return null;
+    throw error;
+  }
+}
+
+/** Also of an account that can't be used: they are ours all the same. */
+function readOwn({ addresses }: OpenSettings, from: Address): readonly SenderAddress[] {
+  try {
+    return readAddresses('addresses', addresses, from);
+  } catch (error) {
+    if (error instanceof ConfigError) return [];
     throw error;
   }
 }
@@ -351,10 +369,36 @@ function toOpenCapture(rules: CaptureRules | null): OpenSettings['capture'] {
 }
 
 /** What may be shown of a declared account. */
-function toOpen({ from, smtpUrl, imap, rate, oauth2, dkim, ...config }: AccountConfig): OpenSettings {
+function toOpen({
+  from,
+  addresses,
+  signature,
+  footer,
+  smtpUrl,
+  imap,
+  rate,
+  oauth2,
+  dkim,
+  ...config
+}: AccountConfig): OpenSettings {
   const { joinBySubjectDays, sentCopies, trustedAuthservIds } = config;
   return {
     from: formatAddress(from),
+    addresses:
+      addresses.length === 0
+        ? null
+        : addresses.map(({ address, replyTo, signature: own = null }) => ({
+            address: addrSpec(address),
+            name: address.name === '' ? null : address.name,
+            reply_to: replyTo === null ? null : formatAddress(replyTo),
+            signature_text: own?.text ?? null,
+            signature_html: own?.html ?? null,
+          })),
+    signature_text: signature?.text ?? null,
+    signature_html: signature?.html ?? null,
+    footer_text: footer?.text ?? null,
+    footer_html: footer?.html ?? null,
+    footer_once_per_thread: footer?.oncePerThread === true ? true : null,
     smtp_server: withoutLogin(smtpUrl),
     imap_server: withoutLogin(imap?.url ?? null),
     imap_since: imap?.since?.toISOString().slice(0, 10) ?? null,

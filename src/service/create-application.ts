@@ -49,7 +49,8 @@ import { createAccountConsents } from '../areas/accounts/account-consents.ts';
 import type { ConsentPort } from '../areas/accounts/consent-ports.ts';
 import { createConsentStore } from '../areas/accounts/consent-store.ts';
 import { createManagedAccounts } from '../areas/accounts/manage-accounts.ts';
-import { createAddresses, ownAddressesOf } from '../areas/addresses/use-cases.ts';
+import { ownAddressesIn } from '../platform/base/own-addresses.ts';
+import { createAddresses } from '../areas/addresses/use-cases.ts';
 import { createCustomers } from '../areas/customers/customers.ts';
 import { createDecisions } from '../areas/threads/decide-threads.ts';
 import { createStatistics } from '../areas/statistics/use-cases.ts';
@@ -76,6 +77,8 @@ import { createTemplates } from '../areas/templates/templates.ts';
 import { toText } from '../areas/send/prepare-send.ts';
 import { createReplies, type ReplyPorts } from '../areas/reply/send-replies.ts';
 import { sendMessage } from '../areas/send/send-message.ts';
+import { checkSignatures } from '../areas/send/closing.ts';
+import { accountOfFrom } from '../areas/send/sender.ts';
 import { createSendChanges } from '../areas/send/change-send.ts';
 import { createSubmissions, type SubmissionUseCases } from '../areas/submission/submit-message.ts';
 import { carryOutOnce, sendOnce, type SendOncePorts } from '../areas/send/send-once.ts';
@@ -197,7 +200,13 @@ export function createApplication(
   wakeFor('reports', startReportMatcher(reportPorts));
   wakeFor('copies', startCopyComparer({ ...comparing, requireStorage: sendPorts.requireStorage }));
   endAtTeardown(startKeySettler(keyWork, createKeySettlement({ ...keyPorts, statementTimeoutMs }), logger));
-  wakeFor('customers', startCustomerLinker(createCustomerLinker(pool), logger));
+  wakeFor(
+    'customers',
+    startCustomerLinker(
+      createCustomerLinker(pool, (address) => ownAddressesIn(parts.accounts)(address)),
+      logger,
+    ),
+  );
   endAtTeardown(startClockWatch(guard, logger));
   endAtTeardown(startKeyCleaner(keys, requireTime, logger));
   const uploadPorts = { ...sendPorts, uploads: createUploadStore(callers) };
@@ -205,9 +214,8 @@ export function createApplication(
   endAtTeardown(
     startStorageWatch({ storage: parts.ownStorage, noteFault: createFaultNote(pool, instanceId), logger }),
   );
-  const own = registry.derived(() => ownAddressesOf(parts.accounts.values()));
   const learnFrom: LearnFrom = async (client, ids) => {
-    await learnMentions(client, ids, own());
+    await learnMentions(client, ids, ownAddressesIn(parts.accounts));
     await knowCustomersOf(client, ids);
   };
   wakeFor('search', startSearchIndexer(createSearchIndex(pool, logger, learnFrom), logger));
@@ -342,6 +350,7 @@ export function createApplication(
   const accounts: AccountsPorts = {
     defaultAccountId: config.accounts[0].id,
     isKnown: (accountId) => parts.accounts.has(accountId) || isUsed(accountId),
+    ofSender: (from, among) => accountOfFrom(sendPorts, from, among),
   };
   const useCases: Omit<Application, 'checkReadiness'> = {
     ...reads,
@@ -374,6 +383,7 @@ export function createApplication(
     ...parts.stored,
     directory: registry,
     examine: createExamineAccount(parts),
+    checkSignatures: (open) => checkSignatures(sendPorts, open),
     isUsed,
   });
   const deps: OperationDeps = {

@@ -26,6 +26,7 @@ import { createLoginLink } from '../areas/sessions/login-links.ts';
 import { createSessions } from '../areas/sessions/manage-sessions.ts';
 import { addrSpec } from '../core/address/address.ts';
 import { ownSenders, type OwnSenders } from '../core/address/sender-warnings.ts';
+import { checkSignatures } from '../areas/send/closing.ts';
 import { createAccountLookup } from '../areas/receive/take-delivery.ts';
 import { formatLoginLink } from '../core/sessions/session-token.ts';
 import { createSecurityLog, type SecurityLog } from '../platform/base/security-log.ts';
@@ -37,7 +38,9 @@ import { noteOpenListener, noteReadableFiles } from './exposure.ts';
 import { findGuide, findPage } from './find-page.ts';
 import { listenFailure } from './listen-failure.ts';
 import { openCertificates, type Certificates } from './open-certificates.ts';
-import { openParts } from './open-parts.ts';
+import { openParts, type Parts } from './open-parts.ts';
+import { ConfigError } from '../config/config-error.ts';
+import { ServiceError } from '../core/errors.ts';
 import { createReadyWatch } from './ready-watch.ts';
 import { startAuditKeeper, startRefusalWriter } from '../areas/audit/audit-keeper.ts';
 import { startListeners } from './start-listeners.ts';
@@ -111,6 +114,7 @@ async function startParts(
   const { spool, clock, pool, instanceId } = parts;
   const sending = await startSending(parts, security, teardown);
   signal?.throwIfAborted();
+  await requireSignatures(parts);
   const accountOf = createAccountOf(pool);
   const {
     application: created,
@@ -196,7 +200,9 @@ async function startParts(
     ownSenders: following(
       parts.registry.derived(() =>
         ownSenders(
-          [...parts.accounts.values()].map(({ from }) => ({ name: from.name, address: addrSpec(from) })),
+          [...parts.accounts.values()]
+            .flatMap(({ from, addresses = [] }) => [from, ...addresses.map(({ address }) => address)])
+            .map((address) => ({ name: address.name, address: addrSpec(address) })),
         ),
       ),
     ),
@@ -366,5 +372,17 @@ async function closeHttp(app: HttpApp, cutAt: number, logger: Logger): Promise<v
     await app.fastify.close();
   } finally {
     clearTimeout(timer);
+  }
+}
+
+/** Those of the configuration; the API checks its own. Throws ConfigError. */
+async function requireSignatures({ registry, ...ports }: Parts): Promise<void> {
+  for (const { id, isDeclared, open } of registry.known.values()) {
+    try {
+      if (isDeclared) await checkSignatures(ports, open);
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.code !== 'invalid_account') throw error;
+      throw new ConfigError(`ACCOUNTS_FILE, account ${id}, ${String(error.field)}`, String(error.details));
+    }
   }
 }

@@ -1,6 +1,6 @@
 /** Starts reading the mailboxes of the accounts that have one. */
 import { createMailboxRecords } from '../areas/mailboxes/mailbox-records.ts';
-import { addrSpec } from '../core/address/address.ts';
+import { sendsAs } from '../core/accounts/sender-addresses.ts';
 import type { Config } from '../config/config.ts';
 import type { AccountRegistry } from './account-registry.ts';
 import type { MailboxAccount, MailboxReader, MailboxReaderPorts } from '../areas/mailboxes/mailbox-reader.ts';
@@ -24,16 +24,16 @@ export async function startMailboxes(
   let starting: Promise<void> | null = null;
   let isStopped = false;
   const accounts = (): readonly MailboxAccount[] =>
-    registry.working.flatMap(({ id, from, imap, oauth2, capture }) =>
+    registry.working.flatMap(({ id, from, addresses, imap, oauth2, capture }) =>
       imap === null
         ? []
         : [
             {
               id,
               since: imap.since,
-              own: new Set([addrSpec(from).toLowerCase()]),
+              isOwn: (address) => sendsAs({ from, addresses }, address),
               capture,
-              settings: JSON.stringify([imap, oauth2, capture]),
+              settings: JSON.stringify([imap, oauth2, capture, from, addresses]),
             },
           ],
     );

@@ -16,7 +16,7 @@ export const answerWithExample: RunOperation<OperationDeps> = async ({ id, outpu
 /** Runs them on these parts, for a caller who may do everything; nothing is logged. */
 export const createRunner = (deps: Partial<OperationDeps> | Application): OperationRunner<OperationDeps> =>
   createOperationRunner({
-    accounts: { defaultAccountId: 'main', isKnown: () => true },
+    accounts: { defaultAccountId: 'main', isKnown: () => true, ofSender: () => 'main' },
     acts: {
       security: { note: () => undefined },
       log: { begin: async () => '1', end: async () => undefined },

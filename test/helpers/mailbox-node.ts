@@ -120,7 +120,7 @@ export async function startMailboxNode(options: MailboxNodeOptions): Promise<Mai
       accounts: accounts.map(({ id }) => ({
         id,
         since,
-        own: new Set([`${options.localParts?.[id] ?? id}@example.com`]),
+        isOwn: (address: string) => address === `${options.localParts?.[id] ?? id}@example.com`,
         capture: options.capture ?? null,
       })),
     },

@@ -41,7 +41,7 @@ export function ourThreads(
         ? []
         : meetingKeysOf(
             {
-              suggested: suggestCounterparty(message, [], own)?.address ?? null,
+              suggested: suggestCounterparty(message, [], { from: own })?.address ?? null,
               from: [...message.replyTo, ...message.from],
               recipients: [...message.to, ...message.cc, ...message.bcc],
               messageId,

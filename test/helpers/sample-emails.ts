@@ -51,6 +51,7 @@ export const samplePreview: ReplyPreview = {
   accountId: 'main',
   threadId: IDS.thread,
   inReplyTo: sampleEmail.messageId,
+  from: { name: 'Vertrieb', address: 'vertrieb@example.org' },
   to: [{ name: 'Bob', address: 'bob@example.org' }],
   cc: [],
   subject: 'Re: Grüße',

@@ -23,7 +23,7 @@ const STEPS = 300;
 const MAX_HEALING_STEPS = 5_000;
 const LEASE_MS = 300;
 const accountsOf = (settings: string) =>
-  ACCOUNTS.map((id) => ({ id, since: null, own: new Set<string>(), capture: null, settings }));
+  ACCOUNTS.map((id) => ({ id, since: null, isOwn: () => false, capture: null, settings }));
 const ACCOUNTS = ['one', 'two', 'three'] as const;
 
 interface Running {

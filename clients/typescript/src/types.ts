@@ -96,10 +96,10 @@ export type Clock = Schemas['Clock'];
 export type DeletedEmails = Schemas['DeletedEmails'];
 export type DeletedWebhook = Schemas['DeletedWebhook'];
 /** A link for the owner of the mailboxes of an account. */
+export type AccountAddress = Schemas['AccountAddress'];
 export type AccountConsent = Schemas['AccountConsent'];
 export type DeletedAccount = Schemas['DeletedAccount'];
 export type AccountCheck = Schemas['AccountCheck'];
-export type AccountCheckRequest = Input<Schemas['CheckAccountRequest']>;
 export type FoundFolder = Schemas['FoundFolder'];
 /** Servers of a mailbox that were found for its address. */
 export type FoundSettings = Schemas['FoundSettings'];

@@ -2,7 +2,7 @@
  * The error answers of operations in the OpenAPI document: one for each status, and the codes beside the operation. Spelt out for each operation,
  * they were two thirds of the document, and generators made a type of each list of codes.
  */
-import type { ErrorCode } from '../../core/error-registry.ts';
+import { ERRORS, type ErrorCode } from '../../core/error-registry.ts';
 import { ServiceError, type ServiceErrorOptions } from '../../core/errors.ts';
 import { codesOf, COMMON_ERRORS, ErrorBody, SHARED_CODES } from '../../platform/schemas/error-schemas.ts';
 import { toErrorJson } from '../../platform/http/answers/error-json.ts';
@@ -36,6 +36,8 @@ export function shortenErrors(paths: Paths): void {
     const codes = Object.entries(operation.responses).flatMap(([status, answer]) => shorten(status, answer));
     const shared = codesOfIntroduction(operation, codes.includes('invalid_json'));
     const own = codes.filter((code) => !shared.has(code));
+    // That a fault of the service is answered with 500, by any operation, is in the introduction.
+    if (!own.some((code) => ERRORS[code].status === 500)) delete operation.responses['500'];
     if (own.length === 0) continue;
     const node: Node = operation;
     node['x-error-codes'] = own;

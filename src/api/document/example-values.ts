@@ -405,6 +405,7 @@ export const EXAMPLE_VALUES: Readonly<Record<string, unknown>> = {
 
   // Accounts
   AccountId: 'vertrieb',
+  'ReplyPreview.from': { name: 'Vertrieb', address: 'vertrieb@example.org' },
   AccountFrom: 'Vertrieb <vertrieb@example.org>',
   'Account.state': 'active',
   'Account.version': 1,

@@ -14,7 +14,7 @@ with 400 \`unknown_header\` a header of a write that another operation lists (\`
 \`Prefer: respond-async\` and others), as well as \`If-None-Match\` and \`If-Unmodified-Since\`; of a read only \`If-Match\`.
 
 Every error has \`error\` (German), \`message\` (English), a stable \`code\`, \`request_id\` and \`doc\`, the page about the code. Besides the codes listed for each
-operation (\`x-error-codes\`), any may get \`unknown_parameter\`, \`unknown_header\`, \`internal_error\` and \`shutting_down\`, one that writes,
+operation (\`x-error-codes\`), any may get \`unknown_parameter\`, \`unknown_header\`, \`internal_error\` (500) and \`shutting_down\`, one that writes,
 unless it takes a file or a message, \`invalid_json\`, \`duplicate_field\`, \`unknown_field\`, \`invalid_request\`, \`request_timeout\`,
 \`payload_too_large\`, \`unsupported_media_type\` and \`unsupported_content_encoding\`, and one that needs a
 secret \`missing_credentials\`, \`invalid_credentials\`, \`expired_key\`, \`revoked_key\`, \`forbidden_right\`, \`too_many_failed_logins\`, \`rate_limited\`, \`cross_site_request\` and \`database_unavailable\`.

@@ -73,6 +73,13 @@ const common = {
   lane: z.string().min(1).max(MAX_LANE_LENGTH).optional(),
   auto_submitted: z.enum(AUTO_SUBMITTED).optional(),
   reply_to: addresses.optional(),
+  from: z
+    .string()
+    .min(1)
+    .max(MAX_ADDRESSES_CHARS)
+    .optional()
+    .describe('An address that the account sends as.'),
+  signature: z.boolean().optional().describe('With the signature of the account.'),
   from_name: z.string().min(1).max(MAX_NAME_CHARS).optional(),
   headers: z.record(z.string(), z.string()).optional(),
   tags: z.array(z.string().min(1)).max(MAX_TAGS).optional(),

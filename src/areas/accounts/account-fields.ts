@@ -2,7 +2,12 @@
  * The fields of an account that is managed by the API: what is stored as it is, and may be shown, and what is sealed. The address of a
  * server is sealed as a whole, since it contains user and password; what is shown is the address without them.
  */
-import type { OpenCapture, OpenOAuth2, OpenSettings } from '../../core/accounts/open-settings.ts';
+import type {
+  OpenAddress,
+  OpenCapture,
+  OpenOAuth2,
+  OpenSettings,
+} from '../../core/accounts/open-settings.ts';
 
 /** As ACCOUNTS_FILE has them, but for the id. */
 export type AccountFields = Readonly<Record<string, unknown>>;
@@ -21,8 +26,9 @@ export interface AccountSecrets {
 }
 
 interface FullFields extends Partial<
-  Omit<OpenSettings, 'smtp_server' | 'imap_server' | 'capture' | 'oauth2' | 'dkim'>
+  Omit<OpenSettings, 'addresses' | 'smtp_server' | 'imap_server' | 'capture' | 'oauth2' | 'dkim'>
 > {
+  readonly addresses?: readonly (Pick<OpenAddress, 'address'> & Partial<OpenAddress>)[] | null;
   readonly smtp_url?: string | null;
   readonly imap_url?: string | null;
   readonly capture?: Partial<OpenCapture> | null;
@@ -63,6 +69,12 @@ export function splitFields(checked: AccountFields): {
   return {
     open: {
       from,
+      addresses: toOpenAddresses(fields.addresses ?? []),
+      signature_text: fields.signature_text ?? null,
+      signature_html: fields.signature_html ?? null,
+      footer_text: fields.footer_text ?? null,
+      footer_html: fields.footer_html ?? null,
+      footer_once_per_thread: fields.footer_once_per_thread === true ? true : null,
       smtp_server: withoutLogin(smtpUrl),
       imap_server: withoutLogin(imapUrl),
       imap_since: fields.imap_since ?? null,
@@ -113,6 +125,18 @@ export function splitFields(checked: AccountFields): {
     },
   };
 }
+
+/** None in one spelling, so that the same settings are equal. */
+const toOpenAddresses = (addresses: NonNullable<FullFields['addresses']>): OpenSettings['addresses'] =>
+  addresses.length === 0
+    ? null
+    : addresses.map(({ address, ...one }) => ({
+        address,
+        name: one.name ?? null,
+        reply_to: one.reply_to ?? null,
+        signature_text: one.signature_text ?? null,
+        signature_html: one.signature_html ?? null,
+      }));
 
 /** The fields again, for reading the account or changing some of them. */
 export function joinFields(open: OpenSettings, secrets: AccountSecrets): AccountFields {

@@ -53,6 +53,7 @@ function managed(
       open: (_id: string, sealed: Buffer) => sealed.toString(),
       seal: async (_id: string, text: string) => ({ sealed: Buffer.from(text), keyId: KEY_ID }),
     },
+    checkSignatures: async () => undefined,
     directory: {
       consentClientOf,
       isDeclared: () => false,

@@ -1,6 +1,7 @@
 /** Creates, changes, pauses and deletes the accounts that are no part of a configuration. Every process follows by itself. */
 import { isDeepStrictEqual } from 'node:util';
 import { ServiceError } from '../../core/errors.ts';
+import type { OpenSettings } from '../../core/accounts/open-settings.ts';
 import { keyIdOf, type Caller } from '../../core/keys/caller.ts';
 import type { ConsentClient, ConsentGrant } from './consent-ports.ts';
 import {
@@ -25,6 +26,8 @@ export interface ManageAccountsPorts {
   readonly sealer: AccountSealer;
   readonly directory: AccountDirectory;
   readonly examine: ExamineAccount;
+  /** Throws `invalid_account`. */
+  readonly checkSignatures: (open: OpenSettings) => Promise<void>;
   /** True: mail is recorded under the id. */
   readonly isUsed: (accountId: string) => Promise<boolean>;
 }
@@ -50,7 +53,14 @@ const RESERVED: ReadonlySet<string> = new Set(['settings']);
 const MAX_TRIES = 5;
 
 /** All throw `database_unavailable`; those of an existing account throw `account_not_found`, and `account_declared` for one of the configuration. */
-export function createManagedAccounts({ store, sealer, directory, examine, isUsed }: ManageAccountsPorts) {
+export function createManagedAccounts({
+  store,
+  sealer,
+  directory,
+  examine,
+  checkSignatures,
+  isUsed,
+}: ManageAccountsPorts) {
   /** What was stored is followed here before the answer; a failure is made up for by the watch. */
   const followed = async <T>(work: Promise<T>): Promise<T> => {
     const done = await work;
@@ -161,7 +171,9 @@ export function createManagedAccounts({ store, sealer, directory, examine, isUse
           values: { field: 'id' },
           details: 'is the name of an operation',
         });
-      const account = await toSealed(id, checked(id, fields));
+      const next = checked(id, fields);
+      await checkSignatures(next.open);
+      const account = await toSealed(id, next);
       if ((await store.read(id)) !== null)
         throw new ServiceError('account_exists', { values: { value: id } });
       if (!adoptMail && (await isUsed(id)))
@@ -182,6 +194,7 @@ export function createManagedAccounts({ store, sealer, directory, examine, isUse
         (secrets.oauth2.refresh_token !== null || before.open.oauth2?.grant !== null);
       if (hasTokens && change['oauth2'] === undefined) requireSameServers(secrets, next.secrets);
       if (isDeepStrictEqual(next, { open: before.open, secrets })) return;
+      await checkSignatures(next.open);
       const account = await toSealed(id, next);
       const mailboxes = !isSameMailbox(secrets.imap_url, next.secrets.imap_url)
         ? { otherBy: keyIdOf(caller) }

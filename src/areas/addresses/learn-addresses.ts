@@ -6,6 +6,7 @@
  * matters. The address's row is locked before its mentions are read, and rows are locked in one order; the callers have locked the emails
  * before. So no two transactions wait for each other in a circle.
  */
+import type { IsOwnAddress } from '../../core/accounts/sender-addresses.ts';
 import type { AddressView } from '../../core/address/address-view.ts';
 import { addressWords, MAX_MENTIONS, mentionsOf } from '../../core/address/mentions.ts';
 import type { AuthVerdict } from '../../core/message/authentication.ts';
@@ -19,11 +20,11 @@ const FADES_AFTER = 30;
 
 type AddressKey = RowOf<typeof FORGET>;
 
-/** @param own lower-case; never learned */
+/** @param isOwn never learned */
 export async function learnMentions(
   executor: Executor,
   emailIds: readonly string[],
-  own: ReadonlySet<string>,
+  isOwn: IsOwnAddress,
 ): Promise<void> {
   const emails = await run(executor, READ_EMAILS, { emailIds });
   const mentions = emails.flatMap((email) =>
@@ -36,7 +37,7 @@ export async function learnMentions(
         isAutomatic: email.is_automatic,
         verdict: email.verdict,
       },
-      own,
+      isOwn,
     ).map((mention) => ({ ...mention, email })),
   );
   const before = await run(executor, FORGET, { emailIds });

@@ -1,9 +1,9 @@
 /** The use cases of addresses that the edges call. */
+import type { Sender } from '../../core/accounts/sender-addresses.ts';
 import { addrSpec } from '../../core/address/address.ts';
 import { typedAddress } from '../../core/address/typed-address.ts';
 import { normaliseAddress } from '../../core/customer/rules.ts';
 import { accountIdsOf, type AccountFilter } from '../../platform/base/account-filter.ts';
-import type { Account } from '../../platform/base/basics.ts';
 import type { KnownAddress, KnownAddresses } from './known-addresses.ts';
 
 /** The maximum number of addresses in one answer: as many as a list below a field shows. */
@@ -20,14 +20,16 @@ export interface AddressUseCases {
   completeAddresses(request: CompletionRequest): Promise<readonly KnownAddress[]>;
 }
 
-/** The addresses of the accounts themselves, which are never offered. */
-export const ownAddressesOf = (accounts: Iterable<Pick<Account, 'from'>>): ReadonlySet<string> =>
-  new Set([...accounts].map(({ from }) => normaliseAddress(addrSpec(from))));
+/** The addresses of the accounts themselves, which are never offered. What patterns cover is not learned in the first place. */
+const ownAddressesOf = (accounts: Iterable<Sender>): readonly string[] =>
+  [...accounts]
+    .flatMap(({ from, addresses = [] }) => [from, ...addresses.map(({ address }) => address)])
+    .map((address) => normaliseAddress(addrSpec(address)));
 
 /** @param accounts those of this process: nothing can be sent from any other */
 export function createAddresses(
   known: KnownAddresses,
-  accounts: ReadonlyMap<string, Pick<Account, 'from'>>,
+  accounts: ReadonlyMap<string, Sender>,
 ): AddressUseCases {
   return {
     async completeAddresses({ q, limit, ...filter }) {
@@ -35,7 +37,7 @@ export function createAddresses(
       // Only punctuation was typed: no address begins with it.
       if (q !== null && words.length === 0) return [];
       const accountIds = accountIdsOf(filter) ?? [...accounts.keys()];
-      const ownAddresses = [...ownAddressesOf(accounts.values())];
+      const ownAddresses = ownAddressesOf(accounts.values());
       return known.complete({ accountIds, words, ownAddresses, limit });
     },
   };

@@ -41,6 +41,16 @@ const TAKE_LEARNED = statement(
   returning address`,
 );
 
+/** Our own addresses are no customer's, whatever a send named: it taught them with its other recipients. */
+export async function unlearnOwn(executor: Executor, addresses: readonly string[]): Promise<void> {
+  await run(executor, UNLEARN_OWN, { addresses });
+}
+
+const UNLEARN_OWN = statement(
+  'unlearn-own-addresses',
+  `delete from customer_addresses where address = any ($addresses::text[]) and origin = 'learned'`,
+);
+
 /**
  * Registers these addresses and no others; what sends taught stays. An address that is registered no longer counts again as sends taught it.
  * Returns the addresses whose rules have changed.

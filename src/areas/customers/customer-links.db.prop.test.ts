@@ -29,7 +29,7 @@ beforeAll(async () => {
   const stores = await openMailStores(12);
   ({ database, pool, store, inbound, end } = stores);
   customers = createCustomerStore(pool, pool);
-  linker = createCustomerLinker(pool);
+  linker = createCustomerLinker(pool, () => false);
 });
 afterAll(() => end());
 afterEach(async () => {

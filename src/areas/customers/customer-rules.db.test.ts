@@ -22,7 +22,7 @@ beforeAll(async () => {
   const stores = await openMailStores(8);
   ({ pool, store, inbound, end } = stores);
   customers = createCustomerStore(pool, pool);
-  linker = createCustomerLinker(pool);
+  linker = createCustomerLinker(pool, () => false);
 });
 afterAll(() => end());
 

@@ -1,7 +1,8 @@
 /** `CustomerLinker` on PostgreSQL; see rules-lock.ts. Any number of processes may run it at the same moment. */
 import type { Pool } from 'pg';
+import type { IsOwnAddress } from '../../core/accounts/sender-addresses.ts';
 import type { CustomerLinker } from './customer-ports.ts';
-import { learnFrom, takeLearned } from './customer-addresses.ts';
+import { learnFrom, takeLearned, unlearnOwn } from './customer-addresses.ts';
 import { removeMarks, takeMarked } from './customer-links.ts';
 import { threadsUnder } from './find-by-rule.ts';
 import { inLinkingTransaction } from '../../platform/db/linking-transaction.ts';
@@ -13,11 +14,12 @@ import { run, statement } from '../../platform/db/statement.ts';
 const MAX_ADDRESSES = 500;
 const MAX_EMAILS = 500;
 
-export function createCustomerLinker(pool: Pool): CustomerLinker {
+/** @param isOwn an address of one of our accounts, which is never a customer's */
+export function createCustomerLinker(pool: Pool, isOwn: IsOwnAddress): CustomerLinker {
   return {
     async linkSome() {
       const [work] = await run(pool, FIND_WORK);
-      const applied = work?.learned === true && (await linkByLearned(pool));
+      const applied = work?.learned === true && (await linkByLearned(pool, isOwn));
       const linked = work?.marked === true && (await linkMarked(pool));
       return applied || linked;
     },
@@ -28,10 +30,13 @@ export function createCustomerLinker(pool: Pool): CustomerLinker {
  * An address that a send taught is a new rule: past mail is linked by it, or loses its link where two customers claim the address. Returns
  * false when another transaction is changing the rules, so that this one has to wait.
  */
-function linkByLearned(pool: Pool): Promise<boolean> {
+function linkByLearned(pool: Pool, isOwn: IsOwnAddress): Promise<boolean> {
   return inLinkingTransaction(pool, async (trx) => {
     if (!(await lockRulesSoon(trx))) return false;
     const addresses = await takeLearned(trx, MAX_ADDRESSES);
+    const own = addresses.filter(isOwn);
+    // Mail that was linked by them meanwhile loses its link below.
+    if (own.length > 0) await unlearnOwn(trx, own);
     await lockAndRelink(trx, await threadsUnder(trx, { addresses, domains: [] }));
     await renewRulesVersion(trx);
     return true;

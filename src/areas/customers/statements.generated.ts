@@ -393,6 +393,12 @@ declare module '../../platform/db/statement.ts' {
       };
       row: object;
     };
+    'unlearn-own-addresses': {
+      values: {
+        addresses: readonly (string | null)[] | null;
+      };
+      row: object;
+    };
     'wait-shortly': {
       values: object;
       row: object;

@@ -7,7 +7,7 @@ import { invalidRequest, ServiceError } from '../../core/errors.ts';
 import { Mistakes } from '../../core/mistakes.ts';
 import type { SendRequest } from '../send/use-cases.ts';
 import type { HttpLimits } from '../../platform/http/connections/limits.ts';
-import { ForwardBody, readFlag, readQuoting, readReplyBody } from '../reply/reply-body.ts';
+import { ForwardBody, readQuoting, readReplyBody } from '../reply/reply-body.ts';
 import { Uuid } from '../../platform/schemas/schemas.ts';
 import {
   readText,
@@ -18,7 +18,7 @@ import {
   type Fields,
 } from '../../platform/http/body/fields.ts';
 import { AttachmentBody, readAttachments, type EmailJson } from '../send/attachment-body.ts';
-import { readSendBody, readSendFields, SendBody, withoutContents } from '../send/send-body.ts';
+import { readFlag, readSendBody, readSendFields, SendBody, withoutContents } from '../send/send-body.ts';
 import { refuseUnstorableIn } from '../../platform/http/body/refuse-unstorable.ts';
 import { isOneLine, ONE_LINE_PATTERN } from '../../core/one-line.ts';
 
@@ -195,13 +195,15 @@ export function readDraftSend(
   draft: Draft,
   limits: HttpLimits,
   moment: Pick<SendRequest, 'respondAsync' | 'ifNewest'>,
-  asked: Pick<SendRequest, 'authorKeyId' | 'isByPerson'>,
+  asked: Pick<SendRequest, 'authorKeyId' | 'authorName' | 'isByPerson'>,
+  requireAdmin: () => void,
 ): DraftSend {
   // Its files are stored separately.
   const json = (value: object): EmailJson => ({
     value,
     longStrings: new Map(),
     requireRead: () => undefined,
+    requireAdmin,
   });
   const { answers, message } = draft;
   if (answers === null) {
@@ -223,7 +225,12 @@ export function readDraftSend(
       ...reply,
       emailId,
       kind,
-      message: { ...reply.message, ...moment, authorKeyId: asked.authorKeyId },
+      message: {
+        ...reply.message,
+        ...moment,
+        authorKeyId: asked.authorKeyId,
+        authorName: asked.authorName ?? '',
+      },
     },
   };
 }

@@ -87,6 +87,8 @@ const ETAG = { ETag: { type: 'string', description: 'The version in quotes, for 
 const BODY_ERRORS = [
   ...JSON_BODY_ERRORS,
   'invalid_uuid',
+  'invalid_address',
+  'forbidden_from',
   'invalid_text',
   'header_injection',
   'header_not_allowed',
@@ -211,7 +213,7 @@ export function registerDraftRoutes(
   context: HttpContext<DraftDeps>,
   input: SendInput,
 ): void {
-  const { perform, limits, spool, clock } = context;
+  const { perform, limits, spool, clock, requireRight } = context;
 
   app.post(
     createDraft.path,
@@ -440,7 +442,8 @@ export function registerDraftRoutes(
         sendDraft,
         asked,
         async ({ id, version, isGone }, application, caller) => {
-          const read = (draft: Draft) => readDraftSend(draft, limits, moment, askedBy(caller));
+          const read = (draft: Draft) =>
+            readDraftSend(draft, limits, moment, askedBy(caller), () => requireRight(request, 'admin'));
           const result = await application.sendDraft({ id, version, read }, folder);
           if (isGone) await requireOwnReplay(result, caller, application);
           return result;

@@ -16,6 +16,8 @@ import type { SendOnceResult, SendOutcome, SendRequest, SendResult } from '../se
 import { fetchFiles, toFiles, type DraftFilePorts, type FileTarget } from './draft-files.ts';
 import type { DraftAccount, DraftContent, DraftRecord, DraftRefusal, DraftStore } from './draft-ports.ts';
 import type { DraftChange, DraftFileInput, DraftSend, DraftUseCases } from './use-cases.ts';
+import { senderOf } from '../send/sender.ts';
+import { inMessage } from './own-drafts.ts';
 import { refuseContradictions } from '../../core/drafts/contradictions.ts';
 
 export interface DraftPorts extends DraftFilePorts {
@@ -212,6 +214,15 @@ function refusal(result: DraftRefusal): ServiceError {
   }
 }
 
+/** Of another account it is found when the draft is sent. */
+function requireSender(account: Account, from: string): void {
+  try {
+    senderOf(account, from);
+  } catch (error) {
+    throw inMessage(error);
+  }
+}
+
 async function toRecord(
   ports: DraftPorts,
   id: string,
@@ -236,6 +247,9 @@ async function toRecord(
   if (accountId !== null && (isNamed ? !ports.accounts.has(accountId) : !ACCOUNT_ID.test(accountId))) {
     throw new ServiceError('unknown_account', { values: { value: accountId } });
   }
+  const { from = null } = change.unfinished ?? {};
+  const named = accountId === null ? undefined : ports.accounts.get(accountId);
+  if (named !== undefined && from !== null) requireSender(named, from);
   const account: DraftAccount = {
     answers,
     accountId,

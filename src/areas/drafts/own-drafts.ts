@@ -35,7 +35,7 @@ export async function ownChangedDraft<Input extends Named & ChangedDraft>(
   seen: Seen,
   ports: Ports,
 ): Promise<Input> {
-  if (seen.accounts === null) return input;
+  if (seen.accounts === null && fromOf(input.change) === null) return input;
   return {
     ...input,
     change: await ownChange(input.change, await readOwn(input.id, seen, ports), seen, ports),
@@ -96,7 +96,8 @@ async function ownChange(
   seen: Seen,
   { accountOf }: Ports,
 ): Promise<ChangedDraft['change']> {
-  if (seen.accounts === null) return change;
+  const from = fromOf(change);
+  if (seen.accounts === null && from === null) return change;
   const message = { ...old?.message, ...change.message };
   const answers = change.answers === undefined ? (old?.answers ?? null) : change.answers;
   const { account_id: accountId, thread_id: threadId } = message;
@@ -105,10 +106,24 @@ async function ownChange(
     await seen.require(() => accountOf.thread(threadId.toLowerCase()), 'thread_not_found');
   if (answers !== null) await seen.require(() => accountOf.email(answers.emailId), 'email_not_found');
   if (answers !== null || typeof threadId === 'string' || typeof accountId === 'string') return change;
-  return {
-    ...change,
-    message: { ...change.message, account_id: old?.accountId ?? (await seen.chosen(null)) },
-  };
+  const chosen = from === null ? (old?.accountId ?? (await seen.chosen(null))) : senderOf(seen, from);
+  return { ...change, message: { ...change.message, account_id: chosen } };
+}
+
+const fromOf = ({ unfinished }: ChangedDraft['change']): string | null => unfinished?.from ?? null;
+
+function senderOf(seen: Seen, from: string): string {
+  try {
+    return seen.sender(from);
+  } catch (error) {
+    throw inMessage(error);
+  }
+}
+
+/** The refusal of a field of a send, which is a part of the draft. */
+export function inMessage(error: unknown): unknown {
+  if (error instanceof ServiceError && error.field === 'from') error.field = 'message.from';
+  return error;
 }
 
 /** Throws any other error. */

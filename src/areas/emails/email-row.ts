@@ -93,6 +93,7 @@ export interface NewEmail extends EmailContent, RecordedRaw {
     readonly authorKeyId: string | null;
     readonly keepsCopy: boolean;
     readonly isAsWritten: boolean;
+    readonly hasFooter: boolean;
     readonly anchorId: string | null;
     readonly ignoredIds: readonly string[];
     readonly partyId: string | null;
@@ -224,6 +225,7 @@ function toRow(
     author_key: choice?.authorKeyId,
     keeps_copy: choice?.keepsCopy,
     is_as_written: choice?.isAsWritten,
+    has_footer: choice?.hasFooter,
     anchor_id: choice?.anchorId,
     ignored_ids: choice?.ignoredIds,
     party_id: choice?.partyId,
@@ -336,6 +338,7 @@ const CHOICE_COLUMNS = [
   column('author_key', 'text'),
   filled('keeps_copy', 'boolean', 'false'),
   filled('is_as_written', 'boolean', 'false'),
+  filled('has_footer', 'boolean', 'false'),
   column('anchor_id', 'uuid'),
   filled('ignored_ids', 'text[]', '{}'),
   column('party_id', 'uuid'),

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseAddressList } from '../../core/address/address-list.ts';
+import { sendsAs } from '../../core/accounts/sender-addresses.ts';
 import { addrSpec } from '../../core/address/address.ts';
 import { invalidRequest, naming, ServiceError } from '../../core/errors.ts';
 import type { Account, IdSource, Logger } from '../../platform/base/basics.ts';
@@ -47,8 +48,11 @@ export function createErasures({ erasures, accounts, ids, wake }: ErasureRequest
       throw invalidRequest('exactly_one_of', { field: 'address, customer_id' });
     }
     const key = address === null ? null : readKey(address);
-    const ownAddresses = [...accounts.values()].map(({ from }) => addrSpec(from).toLowerCase());
-    if (key !== null && ownAddresses.includes(key)) throw new ServiceError('own_address');
+    const ownAddresses = [...accounts.values()]
+      .flatMap(({ from, addresses = [] }) => [from, ...addresses.map(({ address }) => address)])
+      .map((address) => addrSpec(address).toLowerCase());
+    if (key !== null && [...accounts.values()].some((account) => sendsAs(account, key)))
+      throw new ServiceError('own_address');
     return { id: ids.uuid(), requestedBy, address: key, customerId, ownAddresses };
   }
 

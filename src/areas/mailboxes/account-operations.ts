@@ -32,19 +32,6 @@ const CreateBody = {
   },
 } as const;
 
-const CheckBody = {
-  ...CreateBody,
-  title: 'CheckAccountRequest',
-  properties: {
-    ...CreateBody.properties,
-    send_message: {
-      type: 'boolean',
-      default: false,
-      description: 'Sends a message from the account to itself, and waits up to 20 s until it is in INBOX.',
-    },
-  },
-} as const;
-
 const ChangeBody = {
   type: 'object',
   title: 'ChangeAccountRequest',
@@ -237,7 +224,14 @@ export const accountOperations = [
     description:
       'Connects to its servers, logs in, lists the folders and reads the DNS of its domain, within some seconds. The account is not ' +
       'stored; nothing is changed, and nothing is sent without `send_message`.',
-    body: CheckBody,
+    query: {
+      send_message: {
+        type: 'boolean',
+        default: false,
+        description: 'Sends a message from the account to itself, and waits up to 20 s until it is in INBOX.',
+      },
+    },
+    body: CreateBody,
     maxBodyBytes: MAX_ACCOUNT_BYTES,
     atOnce: MAX_CHECKS,
     answer: 'What was found, whether it works or not.',

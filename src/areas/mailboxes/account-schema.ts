@@ -1,4 +1,10 @@
 /** An account in the API: its settings as they are given and shown, and the state of its mailboxes. */
+import { SIGNATURE_VARIABLES } from '../../core/accounts/closing.ts';
+import {
+  MAX_CLOSING_CHARS,
+  MAX_SENDER_ADDRESSES,
+  MAX_SENDER_NAME_CHARS,
+} from '../../core/accounts/limits.ts';
 import { addrSpec } from '../../core/address/address.ts';
 import { ONE_LINE_PATTERN } from '../../core/one-line.ts';
 import { fromJson, type Value } from '../../platform/operation/values.ts';
@@ -114,8 +120,52 @@ const Capture = {
   },
 } as const;
 
+const From = {
+  title: 'AccountFrom',
+  $comment: 'Address of From, optionally with a display name.',
+  type: 'string',
+  minLength: 1,
+  maxLength: MAX_FROM_CHARS,
+  pattern: ONE_LINE_PATTERN,
+} as const;
+
+const ClosingText = {
+  title: 'AccountClosing',
+  $comment:
+    'Signatures are for `signature: true`, with the variables ' +
+    `${SIGNATURE_VARIABLES.join(', ')}. The footer is on every email that is sent.`,
+  type: ['string', 'null'],
+  minLength: 1,
+  maxLength: MAX_CLOSING_CHARS,
+} as const;
+const SIGNATURE = { signature_text: ClosingText, signature_html: ClosingText } as const;
+
+const AccountAddress = {
+  title: 'AccountAddress',
+  type: 'object',
+  additionalProperties: false,
+  required: ['address'],
+  properties: {
+    address: From,
+    name: { ...Line, maxLength: MAX_SENDER_NAME_CHARS, title: 'AccountAddressName' },
+    reply_to: { ...Line, description: 'For answers, unless a send names other addresses.' },
+    ...SIGNATURE,
+  },
+} as const;
+
 /** The settings that need no secret, under the same names in requests and answers. */
 const PLAIN_SETTINGS = {
+  addresses: {
+    title: 'AccountAddresses',
+    $comment: 'What it sends as besides `from`; patterns are `*@example.com` and `sales+*@example.com`.',
+    type: ['array', 'null'],
+    items: AccountAddress,
+    maxItems: MAX_SENDER_ADDRESSES,
+  },
+  ...SIGNATURE,
+  footer_text: ClosingText,
+  footer_html: ClosingText,
+  footer_once_per_thread: { type: ['boolean', 'null'], title: 'FooterOncePerThread' },
   imap_since: { ...Line, description: 'First day of the first sync, such as `2026-01-31`.' },
   imap_sent: { ...Line, description: 'Mailbox with sent mail; null: the one that the server marks.' },
   imap_sent_copies: { ...Line, description: '`on`, `auto` or `off`; null: `off`.' },
@@ -125,15 +175,6 @@ const PLAIN_SETTINGS = {
   join_by_subject: JoinBySubject,
   retention_days: Limit,
   trusted_authserv_ids: AuthservIds,
-} as const;
-
-const From = {
-  title: 'AccountFrom',
-  $comment: 'Address of From, optionally with a display name.',
-  type: 'string',
-  minLength: 1,
-  maxLength: MAX_FROM_CHARS,
-  pattern: ONE_LINE_PATTERN,
 } as const;
 
 /** What a caller may set: the fields of ACCOUNTS_FILE. */

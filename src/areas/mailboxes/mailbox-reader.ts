@@ -56,8 +56,8 @@ export interface MailboxAccount {
   readonly id: string;
   /** See `SyncOptions`. */
   readonly since: Date | null;
-  /** Its own addresses, in lower case. */
-  readonly own: ReadonlySet<string>;
+  /** True for an address of its own, in lower case. */
+  readonly isOwn: (address: string) => boolean;
   /** null: everything in INBOX and the Sent mailbox is recorded. */
   readonly capture: CaptureRules | null;
   /** What it is read with: another text when it changed. Default: it never does. */
@@ -214,7 +214,7 @@ export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxRe
     readings.set(account.id, reading);
   }
 
-  async function keepReading({ id, since, own, capture }: MailboxAccount, reading: Reading): Promise<void> {
+  async function keepReading({ id, since, isOwn, capture }: MailboxAccount, reading: Reading): Promise<void> {
     const { signal } = reading.stop;
     const leave = reading.leave.signal;
     let failures = 0;
@@ -244,7 +244,7 @@ export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxRe
             owner,
             accountId: id,
             since,
-            own,
+            isOwn,
             capture,
             pollMs,
             signal,

@@ -17,7 +17,8 @@ export interface ReadAccountOptions {
   readonly accountId: string;
   /** See `SyncOptions`. */
   readonly since: Date | null;
-  readonly own: ReadonlySet<string>;
+  /** See `MailboxAccount`. */
+  readonly isOwn: (address: string) => boolean;
   readonly capture: CaptureRules | null;
   /** How long a mailbox may go without being checked, in ms. */
   readonly pollMs: number;
@@ -114,12 +115,12 @@ async function visit(
   session: MailboxSession,
   mailbox: Visited,
   inbox: Visited,
-  { since, own, capture, signal, leave, onProgress }: ReadAccountOptions,
+  { since, isOwn, capture, signal, leave, onProgress }: ReadAccountOptions,
 ): Promise<boolean> {
   mailbox.lookedAt = performance.now();
   const { owner, accountId, record } = mailbox;
   try {
-    return await syncMailbox(ports, session, mailbox, { since, own, capture, signal, leave, onProgress });
+    return await syncMailbox(ports, session, mailbox, { since, isOwn, capture, signal, leave, onProgress });
   } catch (error) {
     if (!(error instanceof MailboxError) || signal.aborted) throw error;
     await ports.records.noteMailboxFailure({ owner, accountId, mailboxId: record.id }, reasonOf(error));

@@ -35,8 +35,8 @@ export interface ReadMailbox {
 export interface SyncOptions {
   /** Messages that the server received before are left out; null: FIRST_SYNC_DAYS before the mailbox is first read. */
   readonly since: Date | null;
-  /** The account's own addresses, in lower case. */
-  readonly own: ReadonlySet<string>;
+  /** True for an address of the account, in lower case. */
+  readonly isOwn: (address: string) => boolean;
   /** null: everything is recorded. */
   readonly capture: CaptureRules | null;
   readonly signal: AbortSignal;
@@ -93,7 +93,7 @@ async function lookAndTake(
           mailbox: generation,
           path: mailbox.record.path,
           kind: mailbox.kind,
-          own: options.own,
+          isOwn: options.isOwn,
           capture: options.capture,
           signal,
           onActivity,

@@ -59,8 +59,8 @@ export interface TakeFrom {
   readonly path: string;
   /** `other`: what is in it was received or sent. */
   readonly kind: MailboxKind;
-  /** The account's own addresses, in lower case. */
-  readonly own: ReadonlySet<string>;
+  /** True for an address of the account, in lower case. */
+  readonly isOwn: (address: string) => boolean;
   /** null: everything is recorded. */
   readonly capture: CaptureRules | null;
   readonly signal: AbortSignal;
@@ -248,9 +248,9 @@ async function findRecorded(
  * Elsewhere than in INBOX and the Sent mailbox: what has one of our addresses in From, and came over no server. Programs put what they
  * send into a mailbox without a trace; what a stranger sends in our name has one.
  */
-function isSent({ kind, own }: TakeFrom, message: MessageSummary, facts: CaptureFacts | null): boolean {
+function isSent({ kind, isOwn }: TakeFrom, message: MessageSummary, facts: CaptureFacts | null): boolean {
   if (kind !== 'other') return kind === 'sent';
-  return facts !== null && facts.from.some((address) => own.has(address)) && !hasTrace(message);
+  return facts !== null && facts.from.some(isOwn) && !hasTrace(message);
 }
 
 /** Notes what the rules of the account leave out; returns the others. Where a header does not show enough, a message is taken. */

@@ -67,7 +67,7 @@ it('mail is linked again while a send to the same address is recorded', async ()
   await pool.query('insert into customer_relinks (email_id) select id from emails');
   await pool.query('delete from customer_addresses');
   await other.query('select from email_threads for no key update');
-  const deadlocks = await meet(createCustomerLinker(pool).linkSome(), () =>
+  const deadlocks = await meet(createCustomerLinker(pool, () => false).linkSome(), () =>
     other.query(
       `insert into customer_addresses (address, customer_id) values ('ada@acme.test', $1) on conflict do nothing`,
       [customerId],

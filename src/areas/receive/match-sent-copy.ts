@@ -1,6 +1,6 @@
 /** Finds the sent email of which a message in the Sent mailbox is a copy, even when the relay replaced the Message-ID. */
 import { toSentContent } from '../send/sent-content.ts';
-import { addrSpec } from '../../core/address/address.ts';
+import { domainsOf, sendsAs } from '../../core/accounts/sender-addresses.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { secondsOf, type MessageIdentity } from '../../core/message/identity.ts';
 import { isOwnMessageId } from '../../core/message/message-id.ts';
@@ -29,7 +29,7 @@ const UNRECORDED_SEND_MS = 15 * 60_000;
 /** Other copies may take the same email at the same moment; each such race has a winner. */
 const MAX_TRIES = 10;
 
-/** True if the account's own address is one of those in From, `local@domain` each. Any sender can write it there. */
+/** True if an address of the account is one of those in From, `local@domain` each. Any sender can write it there. */
 export function isFromAccount(
   { accounts }: Pick<MatchSentCopyPorts, 'accounts'>,
   accountId: string,
@@ -37,8 +37,7 @@ export function isFromAccount(
 ): boolean {
   const account = accounts.get(accountId);
   if (account === undefined) return false;
-  const own = addrSpec(account.from).toLowerCase();
-  return from.some((address) => address.toLowerCase() === own);
+  return from.some((address) => sendsAs(account, address));
 }
 
 /**
@@ -83,7 +82,8 @@ export async function adoptRewrittenCopy(
   const account = ports.accounts.get(accountId);
   // The relay kept the Message-ID: the email is not recorded yet, or another service sent it. It is no other email of
   // ours.
-  if (account === undefined || isOwnMessageId(messageId, account.from.domain)) return null;
+  if (account === undefined || domainsOf(account).some((domain) => isOwnMessageId(messageId, domain)))
+    return null;
   for (let attempt = 1; attempt <= MAX_TRIES; attempt += 1) {
     const candidates = await ports.store.findSends(accountId, copy);
     if (candidates.length === 0) return null;

@@ -26,6 +26,7 @@ import { readReceived } from '../../platform/reading/read-received.ts';
 import { applyReport, type ApplyReportsPorts } from './apply-reports.ts';
 import { readFiles, record, wasReceived, type Arrival, type ReadFiles } from './arrival.ts';
 import type { KnownEmail } from '../emails/find-recorded.ts';
+import { ownAddressesIn } from '../../platform/base/own-addresses.ts';
 import { isFromAccount, refuseUnrecordedSend } from './match-sent-copy.ts';
 import { answerKnown, receiveKnown, toDeleted, toReceived } from './receive-known.ts';
 import { receiveSentCopy, type SentCopyPorts } from './receive-sent-copy.ts';
@@ -121,7 +122,13 @@ async function readArrival(ports: ReceiveMessagePorts, request: ReceiveRequest):
   const received = await readReceived(ports, raw, context, request.authorKeyId ?? undefined);
   const identity = identityOf(received.message);
   const undatedAt = receivedAt ?? readReceivedDate(received.message.fields) ?? foundAt;
-  const reading = toReading(received, identity, earlier(undatedAt, ports.clock()), account);
+  const reading = toReading(
+    received,
+    identity,
+    earlier(undatedAt, ports.clock()),
+    account,
+    ownAddressesIn(ports.accounts),
+  );
   return {
     id,
     accountId,

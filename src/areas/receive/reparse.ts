@@ -24,6 +24,7 @@ import { sha256 } from '../../platform/files/content.ts';
 import { readRaw } from '../../platform/files/read-raw.ts';
 import { readReceived, type ReadReceivedPorts } from '../../platform/reading/read-received.ts';
 import { readReceivedAttachments } from './receive-attachments.ts';
+import { ownAddressesIn } from '../../platform/base/own-addresses.ts';
 import { toReading } from './to-reading.ts';
 import type { ReparseFilter, ReparseStore, ReplaceResult } from './reparse-store.ts';
 import type { Reading } from './insert-received.ts';
@@ -33,7 +34,7 @@ import { openStored } from '../../platform/files/open-stored.ts';
 export interface ReparsePorts extends Pick<ReadReceivedPorts, 'reader' | 'unreadable'> {
   readonly store: ReparseStore;
   readonly messages: Pick<EmailStore, 'readRaw'>;
-  readonly accounts: ReadonlyMap<string, Pick<Account, 'from'>>;
+  readonly accounts: ReadonlyMap<string, Pick<Account, 'from' | 'addresses'>>;
   readonly blobs: Pick<BlobStore, 'put' | 'get' | 'delete'>;
   readonly spool: Spool;
   readonly openFile: (path: string, range?: ByteRange) => AsyncIterable<Buffer>;
@@ -102,7 +103,13 @@ async function readAgain(
   const inputs = await readReceivedAttachments(ports, raw, received.message.attachments, folder);
   const attachments = await matchAttachments(ports, email, inputs);
   const reading = {
-    ...toReading(received, identity, email.date, ports.accounts.get(email.accountId)),
+    ...toReading(
+      received,
+      identity,
+      email.date,
+      ports.accounts.get(email.accountId),
+      ownAddressesIn(ports.accounts),
+    ),
     identity,
     ...(await keysOf(ports, email, raw, identityKey(identity), content)),
     ...content,

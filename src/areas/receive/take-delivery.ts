@@ -3,6 +3,7 @@
  * client gets each of them; an SMTP client repeats the whole message, and an account that recorded it before gets a
  * duplicate.
  */
+import { patternOf, withoutDetail } from '../../core/accounts/sender-addresses.ts';
 import { addrSpec } from '../../core/address/address.ts';
 import type { MailClient, SenderCheck } from './sender-check.ts';
 import type { ReceiveRequest, ReceiveResult } from './use-cases.ts';
@@ -78,30 +79,47 @@ export async function takeDelivery(
 
 /**
  * Finds the account of an address: the account with the same address, also with `+detail` behind the local part (RFC
- * 5233). Case does not matter. If several accounts have the address, the first gets the mail. `postmaster`, which every server has to take
- * (RFC 5321 §4.5.1), is the account of that name, or the first; at a domain of accounts, the first one there.
+ * 5233), else with a pattern for its domain. Case does not matter. If several accounts have the address, the first gets the mail, before
+ * all others one whose From it is. `postmaster`, which every server has to take (RFC 5321 §4.5.1), is the account of that name, or the
+ * first; at a domain of accounts, the first one there.
  */
 export function createAccountLookup(accounts: Iterable<Account>): (address: string) => string | null {
+  const all = [...accounts];
   const byAddress = new Map<string, string>();
+  const byDetail = new Map<string, string>();
+  const byDomain = new Map<string, string>();
   const reserved = new Map<string, string>();
-  for (const { id, from } of accounts) {
-    const address = addrSpec(from).toLowerCase();
-    if (!byAddress.has(address)) byAddress.set(address, id);
-    const ofDomain = `${POSTMASTER}@${from.domain}`;
-    if (!reserved.has(ofDomain)) reserved.set(ofDomain, id);
+  const add = (map: Map<string, string>, key: string, id: string) => {
+    if (!map.has(key)) map.set(key, id);
+  };
+  for (const { id, from } of all) {
+    add(byAddress, addrSpec(from).toLowerCase(), id);
+    add(reserved, `${POSTMASTER}@${from.domain}`, id);
     if (!reserved.has(POSTMASTER) || from.localPart.toLowerCase() === POSTMASTER)
       reserved.set(POSTMASTER, id);
   }
+  for (const { id, addresses = [] } of all) {
+    for (const { address } of addresses) {
+      const pattern = patternOf(address);
+      const key = addrSpec(address).toLowerCase();
+      if (pattern === 'domain') add(byDomain, address.domain, id);
+      else if (pattern === 'detail') add(byDetail, withoutDetail(key), id);
+      else add(byAddress, key, id);
+      add(reserved, `${POSTMASTER}@${address.domain}`, id);
+    }
+  }
   return (address) => {
     const key = address.toLowerCase();
-    return byAddress.get(key) ?? byAddress.get(withoutDetail(key)) ?? reserved.get(key) ?? null;
+    const base = withoutDetail(key);
+    return (
+      byAddress.get(key) ??
+      (base === key ? undefined : byDetail.get(base)) ??
+      byAddress.get(base) ??
+      reserved.get(key) ??
+      byDomain.get(key.slice(key.lastIndexOf('@') + 1)) ??
+      null
+    );
   };
 }
 
 const POSTMASTER = 'postmaster';
-
-function withoutDetail(address: string): string {
-  const plus = address.indexOf('+');
-  const at = plus === -1 ? -1 : address.indexOf('@', plus);
-  return at === -1 ? address : address.slice(0, plus) + address.slice(at);
-}

@@ -1,4 +1,5 @@
 /** The reading of a received message for the account, as it is recorded. */
+import type { IsOwnAddress, Sender } from '../../core/accounts/sender-addresses.ts';
 import { addrSpec } from '../../core/address/address.ts';
 import type { MessageIdentity } from '../../core/message/identity.ts';
 import { readListId } from '../../core/message/list-id.ts';
@@ -8,7 +9,6 @@ import { readThreadIndex } from '../../core/message/thread-index.ts';
 import { fieldValue } from '../../core/mime/parse/header-fields.ts';
 import { meetingKeysOf } from '../../core/thread/meeting-points.ts';
 import { inboundLinks } from '../../core/thread/place-inbound.ts';
-import type { Account } from '../../platform/base/basics.ts';
 import type { ReceivedMessage } from '../../platform/reading/reading-ports.ts';
 import type { InboundRecord } from './inbound-ports.ts';
 
@@ -40,20 +40,27 @@ type ReadFields =
   | 'aggregate'
   | 'suggestedCounterparty';
 
-/** `receivedAt` replaces a Date that is missing or can't be read. */
+/**
+ * @param receivedAt replaces a Date that is missing or can't be read
+ * @param isOwn an address of one of all accounts
+ */
 export function toReading(
   { message, replyText, automatic, bounce, aggregate, forwardedFrom }: ReceivedMessage,
   { messageId }: MessageIdentity,
   receivedAt: Date,
-  account: Pick<Account, 'from'> | undefined,
+  account: Sender | undefined,
+  isOwn: IsOwnAddress,
 ): Pick<InboundRecord, ReadFields> {
-  // A message may name the account's address without being addressed to it.
-  const own = account === undefined ? [] : [addrSpec(account.from)];
+  // A message may name an address of the account without being addressed to it.
+  const own =
+    account === undefined
+      ? []
+      : [account.from, ...(account.addresses ?? []).map(({ address }) => address)].map(addrSpec);
   const inReplyTo = withoutAddresses(message.inReplyTo, own);
   const references = withoutAddresses(message.references, own);
   const { writtenMessageId, otherMessageId } = message;
   const suggestedCounterparty =
-    account === undefined ? null : suggestCounterparty(message, forwardedFrom, account.from);
+    account === undefined ? null : suggestCounterparty(message, forwardedFrom, account, isOwn);
   return {
     links: inboundLinks(messageId, { inReplyTo, references, otherMessageId }, bounce),
     meetingKeys:

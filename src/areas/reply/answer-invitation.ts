@@ -1,4 +1,5 @@
 /** The answer to an invitation: what of a send follows from the email with the invitation, and what stands against an answer. */
+import { sendsAs } from '../../core/accounts/sender-addresses.ts';
 import { addrSpec, formatMailbox } from '../../core/address/address.ts';
 import { isSameAddress, toReply } from '../../core/calendar/compose-answer.ts';
 import { isCancelled, isFromOrganizer, type Invitation } from '../../core/calendar/invitation.ts';
@@ -18,6 +19,7 @@ type Derived =
   | 'subject'
   | 'textBody'
   | 'htmlBody'
+  | 'from'
   | 'invitation'
   | 'accountId'
   | 'threadId'
@@ -36,10 +38,13 @@ export function answerInvitation(
 ): Pick<SendRequest, Derived> {
   const invitation = requireOpen(email);
   const { organizer } = invitation;
-  const own = addrSpec(account.from);
-  if (!invitation.attendees.some(({ address }) => isSameAddress(address, own))) {
-    throw new ServiceError('not_invited', { values: { value: own } });
-  }
+  const ours = addrSpec(account.from);
+  const attendees = invitation.attendees.map(({ address }) => address);
+  const own =
+    attendees.find((address) => isSameAddress(address, ours)) === undefined
+      ? attendees.find((address) => sendsAs(account, address))
+      : ours;
+  if (own === undefined) throw new ServiceError('not_invited', { values: { value: ours } });
   const isConfirmed = confirmed !== null && isSameAddress(confirmed, organizer.address);
   // A wrong confirmation is refused where none is needed, too.
   const needsNone = confirmed === null && isFromOrganizer(invitation, email.from.address, verdictOf(email));
@@ -54,6 +59,7 @@ export function answerInvitation(
     subject: line.slice(0, MAX_SENT_SUBJECT_CHARS).toWellFormed(),
     textBody: comment === null ? line : `${comment}\n\n${line}`,
     htmlBody: null,
+    from: own === ours ? null : own,
     invitation: toReply(invitation, { status, attendee: own, comment }),
     accountId: email.accountId,
     threadId: email.threadId,

@@ -19,6 +19,7 @@ import { refuseUnstorableIn } from '../../platform/http/body/refuse-unstorable.t
 import type { EmailJson } from '../send/attachment-body.ts';
 import {
   OF_TEMPLATE,
+  readFlag,
   readSendFields,
   refuseMistakes,
   refuseNoBody,
@@ -196,7 +197,7 @@ const OWN = new Set(['quote', 'language', 'time_zone', 'with_files']);
 
 /** The input for a reply, as read from a body. */
 export type ReplyInput = Omit<ReplyRequest, 'emailId' | 'kind' | 'message'> & {
-  readonly message: Omit<ReplyRequest['message'], 'authorKeyId'>;
+  readonly message: Omit<ReplyRequest['message'], 'authorKeyId' | 'authorName'>;
 };
 
 /** Throws ServiceError with status 400, or `attachments_too_large`. */
@@ -235,12 +236,6 @@ export function readReplyBody(json: EmailJson, limits: HttpLimits, kind: ReplyKi
 /** null is the same as a missing field. */
 function isGiven(body: Fields, field: string): boolean {
   return (body[field] ?? null) !== null;
-}
-
-export function readFlag(body: Fields, field: string, path = field): boolean | null {
-  const value = body[field] ?? null;
-  if (value !== null && typeof value !== 'boolean') throw wrongType(path, 'boolean');
-  return value;
 }
 
 /** How the email is quoted. Throws `invalid_request`, also for a language or a time zone of a quote that is not wanted. */

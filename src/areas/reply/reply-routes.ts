@@ -23,6 +23,7 @@ import { keyIdOf, type Caller } from '../../core/keys/caller.ts';
 import { callerOf } from '../../platform/http/connections/auth.ts';
 import type { HttpLimits } from '../../platform/http/connections/limits.ts';
 import { toAddressJson, toAttachmentJson } from '../emails/email-view.ts';
+import { nameOf } from '../send/own-send.ts';
 import { errorResponses } from '../../platform/schemas/error-schemas.ts';
 import { AccountId } from '../../platform/schemas/page-schemas.ts';
 import {
@@ -73,6 +74,7 @@ const Preview = record('ReplyPreview', {
   account_id: { ...AccountId, description: 'The account that sends.' },
   thread_id: { ...Uuid, description: 'The thread that the answer joins.' },
   in_reply_to: MessageIdText,
+  from: { anyOf: [AddressObject, { type: 'null' }] },
   to: { type: 'array', items: AddressObject, description: 'Recipients; empty for a forward.' },
   cc: { type: 'array', items: AddressObject },
   subject: { type: 'string' },
@@ -95,6 +97,7 @@ const Preview = record('ReplyPreview', {
 const NOT_OF_ANSWERS: ReadonlySet<string> = new Set([
   'missing_recipient_or_subject',
   'missing_body',
+  'forbidden_from',
   'template_invalid',
   'template_variable_missing',
   'template_too_complex',
@@ -309,7 +312,12 @@ function toRequest(
   caller: Caller,
 ): ReplyRequest {
   const authorKeyId = keyIdOf(caller);
-  return { ...body, emailId, kind, message: { ...message, respondAsync, authorKeyId } };
+  return {
+    ...body,
+    emailId,
+    kind,
+    message: { ...message, respondAsync, authorKeyId, authorName: nameOf(caller) },
+  };
 }
 
 function toPreviewJson(preview: ReplyPreview): object {
@@ -319,6 +327,7 @@ function toPreviewJson(preview: ReplyPreview): object {
     account_id: preview.accountId,
     thread_id: preview.threadId,
     in_reply_to: formatMessageId(preview.inReplyTo),
+    from: preview.from === null ? null : toAddressJson(preview.from),
     to: preview.to.map(toAddressJson),
     cc: preview.cc.map(toAddressJson),
     subject: preview.subject,

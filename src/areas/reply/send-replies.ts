@@ -1,7 +1,8 @@
 /** Replies and forwards: built from the email that they answer, then sent like any other. */
 import { ServiceError } from '../../core/errors.ts';
 import { formatMessageId } from '../../core/message/message-id.ts';
-import { addrSpec, formatMailbox } from '../../core/address/address.ts';
+import { answeringIdentity, type Identity } from '../../core/accounts/sender-addresses.ts';
+import { addrSpec, formatMailbox, type Address } from '../../core/address/address.ts';
 import { parseAddressList } from '../../core/address/address-list.ts';
 import { MAX_FORWARD_HTML_CHARS, MAX_QUOTE_HTML_CHARS } from '../../core/reply/limits.ts';
 import { makeForward, makeQuote, type Quote } from '../../core/reply/quote.ts';
@@ -10,6 +11,7 @@ import { replySubject } from '../../core/reply/reply-subject.ts';
 import { withForward, withQuote, type Written } from '../../core/reply/with-quote.ts';
 import type { Account } from '../../platform/base/basics.ts';
 import { MAX_SENT_SUBJECT_CHARS } from '../../platform/base/limits.ts';
+import { ownAddressesIn } from '../../platform/base/own-addresses.ts';
 import type { AttachmentView, EmailDetail, EmailStore } from '../emails/email-ports.ts';
 import type { AddressView } from '../../core/address/address-view.ts';
 import { isReference } from '../send/take-references.ts';
@@ -82,6 +84,7 @@ export function createReplies(ports: ReplyPorts): Replies {
         accountId: email.accountId,
         threadId: email.threadId,
         inReplyTo: email.messageId,
+        from: shownFrom(ports, email),
         ...recipientsOf(ports, email, options),
         subject: subjectOf(email, options),
         quoteText: quote.text,
@@ -132,7 +135,6 @@ async function toSend(ports: ReplyPorts, request: ReplyRequest, email: EmailDeta
   const quoted = !request.quote || isText ? null : await quotedOf(ports, email, candidates, request);
   const images = quoted?.images ?? NO_IMAGES;
   const shown = request.quote ? await shownPart(ports, email, request, quoted, message.authorKeyId) : email;
-  const bodies = request.quote ? withAnswered(written, shown, request, quoted) : written;
   const taken = files.length > 0 ? files : [...images.keys()];
   return {
     ...message,
@@ -140,8 +142,11 @@ async function toSend(ports: ReplyPorts, request: ReplyRequest, email: EmailDeta
     // A caller that names its own recipients wants no others.
     cc: message.cc ?? (message.to === null ? derived.cc.map(formatMailbox) : []),
     subject: message.subject ?? subjectOf(email, request),
-    ...bodies,
+    ...written,
+    // Signature and footer come between.
+    ...(request.quote ? { addBelow: (own: Written) => withAnswered(own, shown, request, quoted) } : {}),
     attachments: [...message.attachments, ...taken.map((file) => takenAlong(file, images))],
+    from: message.from ?? answeringFrom(ports, email),
     accountId: email.accountId,
     threadId: email.threadId,
     inReplyTo: formatMessageId(email.messageId),
@@ -203,7 +208,7 @@ function subjectOf(email: EmailDetail, { kind }: ReplyOptions): string {
 
 function recipientsOf(ports: ReplyPorts, email: EmailDetail, { kind }: ReplyOptions): ReplyRecipients {
   if (kind === 'forward') return { to: [], cc: [] };
-  const own = new Set([...ports.accounts.values()].map(({ from }) => addrSpec(from).toLowerCase()));
+  const isOwn = ownAddressesIn(ports.accounts);
   const usable = (list: readonly AddressView[]) => list.filter(isUsable);
   return replyRecipients(
     {
@@ -212,8 +217,38 @@ function recipientsOf(ports: ReplyPorts, email: EmailDetail, { kind }: ReplyOpti
       to: usable(email.to),
       cc: usable(email.cc),
     },
-    { toAll: kind === 'reply_all', own },
+    { toAll: kind === 'reply_all', isOwn },
   );
+}
+
+/** The sender of an answer. */
+function shownFrom(ports: ReplyPorts, email: EmailDetail): AddressView | null {
+  const account = ports.accounts.get(email.accountId);
+  if (account === undefined) return null;
+  const from = answeringIdentityOf(account, email)?.from ?? account.from;
+  return { name: from.name, address: addrSpec(from) };
+}
+
+function answeringFrom({ accounts }: ReplyPorts, email: EmailDetail): string | null {
+  const identity = answeringIdentityOf(accounts.get(email.accountId), email);
+  return identity === null ? null : addrSpec(identity.from);
+}
+
+/** The address of the account that the email was written to, or that wrote it; null: its usual one. */
+function answeringIdentityOf(account: Account | undefined, email: EmailDetail): Identity | null {
+  // Most accounts have one address.
+  if (account?.addresses === undefined || account.addresses.length === 0) return null;
+  const named = email.direction === 'outbound' ? [email.from] : [...email.to, ...email.cc];
+  return answeringIdentity(account, named.flatMap(toAddresses));
+}
+
+function toAddresses({ address }: AddressView): readonly Address[] {
+  try {
+    return parseAddressList(address, 'from');
+  } catch (error) {
+    if (error instanceof ServiceError) return [];
+    throw error;
+  }
 }
 
 /** A received header may hold an invalid address; one such recipient must not stop an answer to the others. */

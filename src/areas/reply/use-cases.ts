@@ -61,6 +61,8 @@ export interface ReplyPreview {
   readonly accountId: string;
   readonly threadId: string;
   readonly inReplyTo: MessageId;
+  /** null: the account is none of this process. */
+  readonly from: AddressView | null;
   readonly to: readonly AddressView[];
   readonly cc: readonly AddressView[];
   readonly subject: string;

@@ -80,6 +80,8 @@ const ATTACHMENT_FIELDS = new Set([...Object.keys(AttachmentBody.properties), 'u
 export interface EmailJson extends JsonWithLongStrings {
   /** Called when a file of a stored email is to be sent: only a caller who may read the file may send it. Throws `forbidden_right`. */
   readonly requireRead: () => void;
+  /** Called for what only an administrator may ask for. Throws `forbidden_right`. */
+  readonly requireAdmin: () => void;
 }
 
 /**

@@ -109,7 +109,10 @@ async function replace(ports: ChangeSendPorts, { id, send, change, folder, keyId
   await ports.requireStorage();
   const request = await toRequest(ports, send, change, keyId);
   const dueAt = change.sendAt === undefined ? send.dueAt : change.sendAt;
-  const before = toBefore(send, dueAt, `${ports.ids.randomBytes(PREFIX_BYTES).toString('hex')}-`);
+  const before = {
+    ...toBefore(send, dueAt, `${ports.ids.randomBytes(PREFIX_BYTES).toString('hex')}-`),
+    keepsFooter: send.hasFooter && change.body !== undefined,
+  };
   const prepared = await prepareSend(ports, request, folder, id, before);
   const written: string[] = [];
   let isAsked = false;
@@ -208,7 +211,11 @@ function autoSubmittedOf({ automatic }: WaitingSend): SendRequest['autoSubmitted
   return automatic.kind === 'auto_reply' ? 'auto-replied' : 'auto-generated';
 }
 
-const toBefore = (send: WaitingSend, dueAt: Date | null, filePrefix: string): ComposedBefore => ({
+const toBefore = (
+  send: WaitingSend,
+  dueAt: Date | null,
+  filePrefix: string,
+): Omit<ComposedBefore, 'keepsFooter'> => ({
   threadId: send.threadId,
   placement: send.placement,
   messageId: send.messageId,

@@ -4,7 +4,7 @@ import type { Mistakes } from '../../core/mistakes.ts';
 import { parseContentType } from '../../core/mime/compose/content-type.ts';
 import { readContentId } from '../../core/mime/text/content-ids.ts';
 import { refuseLongSubject } from './fill-in.ts';
-import { noteAdditions, readInReplyTo } from './read-additions.ts';
+import { noteAdditions, parseFrom, readInReplyTo } from './read-additions.ts';
 import type { SendRequest } from './use-cases.ts';
 
 type Fields = Pick<
@@ -14,6 +14,7 @@ type Fields = Pick<
   | 'bcc'
   | 'subject'
   | 'inReplyTo'
+  | 'from'
   | 'replyTo'
   | 'fromName'
   | 'headers'
@@ -41,6 +42,7 @@ export function noteContentMistakes(read: Read, mistakes: Mistakes): void {
   const { headers = {}, tags = [], metadata = {} } = read;
   mistakes.check(() => refuseLongSubject({ subject }));
   mistakes.check(() => readInReplyTo(inReplyTo));
+  mistakes.check(() => parseFrom(read.from ?? null));
   noteAdditions({ subject, replyTo, fromName, headers, tags, metadata }, mistakes);
   for (const [index, file] of (read.attachments ?? []).entries()) noteOfFile(file, index, mistakes);
 }

@@ -15,7 +15,13 @@ type AskedFor = Pick<SendRequest, 'attachments'> & object;
  * These fields concern the answer, the caller and the moment, not the email: a caller that waited in vain may repeat its
  * request as an asynchronous one, with another key, and after it has read the thread again.
  */
-const NOT_COMPARED: ReadonlySet<string> = new Set(['respondAsync', 'authorKeyId', 'isByPerson', 'ifNewest']);
+const NOT_COMPARED: ReadonlySet<string> = new Set([
+  'respondAsync',
+  'authorKeyId',
+  'authorName',
+  'isByPerson',
+  'ifNewest',
+]);
 
 /**
  * SHA-256 over the fields as they were parsed, so that white space, key order and the encoding of attachments make no

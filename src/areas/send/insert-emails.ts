@@ -89,6 +89,7 @@ function toRow(record: LinkedRecord, raws: RawMessages) {
     authorKeyId: record.authorKeyId ?? null,
     keepsCopy: record.keepsCopy ?? false,
     isAsWritten: record.isAsWritten ?? false,
+    hasFooter: record.hasFooter ?? false,
     anchorId: link?.anchorId ?? null,
     ignoredIds: link?.ignoredIds ?? [],
     // For the first email of a thread it is the customer that this email names.

@@ -58,6 +58,8 @@ export interface OutboundRecord extends RecordedOutcome, RecordedRaw {
   readonly keepsCopy?: boolean;
   /** Its sender wrote the message itself: it is never composed again. Default: it was composed here. */
   readonly isAsWritten?: boolean;
+  /** It has the footer of its account. Default: it has none. */
+  readonly hasFooter?: boolean;
   /** See subjectKeyOf; only in accounts that join by subject. */
   readonly subjectKey?: string | null;
 }

@@ -26,6 +26,7 @@ export function createOutboundStore(pool: Pool): OutboundStore {
         defaultAccountId,
         meetingKey,
         answeredEmailId = null,
+        findsFooter = false,
       } = request;
       const named = inReplyTo === null ? null : normaliseMessageId(inReplyTo);
       const [row] = await run(pool, PLACEMENT_FACTS, {
@@ -35,6 +36,7 @@ export function createOutboundStore(pool: Pool): OutboundStore {
         accountId,
         defaultAccountId,
         answeredEmailId,
+        findsFooter,
       });
       const parent = toParent(row?.parent ?? null);
       return {
@@ -48,6 +50,7 @@ export function createOutboundStore(pool: Pool): OutboundStore {
         inReplyToReferences: parent?.references ?? [],
         inReplyToThreadIndex: parent?.threadIndex ?? null,
         inReplyToAutomaticFrom: parent?.automaticFrom ?? [],
+        hasFooter: row?.has_footer ?? false,
       };
     },
   };
@@ -91,7 +94,12 @@ function toParent(row: ParentJson | null): Parent | null {
 const PLACEMENT_FACTS = statement(
   'placement-facts',
   `select t.id as thread_id, t.account_id as thread_account_id, ${parentOf('n')} as newest,
-    coalesce(m.thread_id, p.thread_id, w.thread_id) as in_reply_to_thread_id, ${parentOf('p')} as parent
+    coalesce(m.thread_id, p.thread_id, w.thread_id) as in_reply_to_thread_id, ${parentOf('p')} as parent,
+    -- An email that certainly did not go out does not count.
+    $findsFooter::boolean and exists (
+      select from emails e
+      where e.thread_id = coalesce(t.id, m.thread_id, p.thread_id, w.thread_id) and e.has_footer and ${LISTED}
+    ) as has_footer
   from (select $inReplyTo::text as message_id) named
   left join email_threads t on t.id = ${threadIdOf('$threadId::uuid')}
   left join lateral (
@@ -109,4 +117,4 @@ const PLACEMENT_FACTS = statement(
     where e.account_id = coalesce($accountId, t.account_id, $defaultAccountId) and (e.message_id = $inReplyTo or e.relay_message_id = $inReplyTo)
     order by e.id = $answeredEmailId::uuid desc nulls last, e.date, e.id limit 1
   ) p on true`,
-).narrow<{ newest: ParentJson | null; parent: ParentJson | null }>();
+).narrow<{ newest: ParentJson | null; parent: ParentJson | null; has_footer: boolean }>();

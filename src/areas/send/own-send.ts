@@ -5,19 +5,26 @@ import type { Seen } from '../../platform/operation/seen-accounts.ts';
 import type { AccountOf } from '../../platform/access/account-of.ts';
 import type { SendRequest } from './use-cases.ts';
 
-export const askedBy = (caller: Caller): Pick<SendRequest, 'authorKeyId' | 'isByPerson'> => ({
+export const askedBy = (caller: Caller): Pick<SendRequest, 'authorKeyId' | 'authorName' | 'isByPerson'> => ({
   authorKeyId: keyIdOf(caller),
+  authorName: nameOf(caller),
   isByPerson: caller.isPerson === true,
 });
 
-/** The thread decides the account of a send that names none. */
+/** Empty for a secret, behind which there may be anyone. */
+export const nameOf = ({ author }: Pick<Caller, 'author'>): string =>
+  author.kind === 'key' ? author.name : '';
+
+/** The thread decides the account of a send that names none, else From. */
 export async function ownSend(
   request: SendRequest,
   seen: Seen,
   { accountOf }: { readonly accountOf: Pick<AccountOf, 'thread'> },
 ): Promise<SendRequest> {
+  const { threadId, accountId, from = null } = request;
+  if (from !== null && threadId === null && accountId === null)
+    return { ...request, accountId: seen.sender(from) };
   if (seen.accounts === null) return request;
-  const { threadId, accountId } = request;
   if (threadId !== null) await seen.require(() => accountOf.thread(threadId), 'thread_not_found');
   if (threadId !== null && accountId === null) return request;
   return { ...request, accountId: await seen.chosen(accountId) };

@@ -1,6 +1,8 @@
 /** Checks, places and composes a requested email: every step before anything is written or handed over. */
 import { parseAddressList } from '../../core/address/address-list.ts';
 import { addrSpec, dedupeAddresses, type Address } from '../../core/address/address.ts';
+import type { Footer } from '../../core/accounts/closing.ts';
+import { hasFooter, withClosing } from '../../core/reply/with-closing.ts';
 import { formatReply } from '../../core/calendar/compose-answer.ts';
 import { automaticExchange } from '../../core/delivery/loop-guard.ts';
 import { invalidRequest, ServiceError } from '../../core/errors.ts';
@@ -33,6 +35,8 @@ import { askerOf, type MessageReader } from '../../platform/reading/reading-port
 import { fillIn, refuseLongSubject } from './fill-in.ts';
 import { readAdditions, readInReplyTo } from './read-additions.ts';
 import { markInlineImages } from './inline-images.ts';
+import { fillSignature } from './closing.ts';
+import { senderOf, signingFor, type ChosenSender } from './sender.ts';
 import { takeReferences, type FileFinder } from './take-references.ts';
 import { asksForQueue, readQueuePlace, readSendAt } from './queue-request.ts';
 import type { OutboundRecord, OutboundStore } from './outbound-ports.ts';
@@ -89,6 +93,8 @@ export interface ComposedBefore {
   readonly dueAt: Date | null;
   /** The prefix for the names of its files in storage: its current files stay until the new ones are recorded. */
   readonly filePrefix: string;
+  /** Its body is another one, and the footer has to be in it. */
+  readonly keepsFooter: boolean;
 }
 
 /** Bytes of the unguessable part of a Message-ID: a stranger can't get into a thread by guessing one. */
@@ -141,11 +147,15 @@ async function prepare(
     placement: { rule: placement.rule, matchedMessageId: placement.matchedMessageId },
   };
   const account = accountOf(ports, placement.accountId);
+  const sender =
+    before === null
+      ? senderOf(account, asked.from ?? null)
+      : { from: before.from, replyTo: [], signature: null };
   refuseHalted(account, before !== null || asksForQueue(asked));
   // The template can be filled in only once the account is known.
-  const request = asked.template === null ? asked : await fillIn(ports.fillTemplate, asked, account.id);
+  const filled = asked.template === null ? asked : await fillIn(ports.fillTemplate, asked, account.id);
   const exchangeWith = automaticExchange({
-    autoSubmitted: request.autoSubmitted,
+    autoSubmitted: filled.autoSubmitted,
     recipients: [...recipients.to, ...recipients.cc, ...recipients.bcc],
     automaticFrom: placement.parent?.automaticFrom ?? [],
   });
@@ -153,8 +163,14 @@ async function prepare(
   if (exchangeWith !== null && exchangeWith !== before?.exchangeWith)
     await refuseLoop(ports, account.id, exchangeWith);
 
-  const ownFrom = before?.from ?? account.from;
-  const from = additions.fromName === null ? ownFrom : { ...ownFrom, name: additions.fromName };
+  const from = additions.fromName === null ? sender.from : { ...sender.from, name: additions.fromName };
+  const replyTo = additions.replyTo.length > 0 ? additions.replyTo : sender.replyTo;
+  const footer = footerOf(account, filled, placement);
+  const bodies =
+    before === null
+      ? await closed(ports, filled, account, sender, footer)
+      : await completed(ports, filled, before, account);
+  const request = { ...filled, ...bodies };
   const list = request.unsubscribeList;
   const everyone = [...recipients.to, ...recipients.cc, ...recipients.bcc];
   if (list !== null) refuseOwnLink(additions.headers);
@@ -191,13 +207,12 @@ async function prepare(
   const invitation = request.invitation ?? null;
   const draft: Draft = {
     messageId:
-      before?.messageId ??
-      createMessageId(ports.ids.randomBytes(MESSAGE_ID_RANDOM_BYTES), now, account.from.domain),
+      before?.messageId ?? createMessageId(ports.ids.randomBytes(MESSAGE_ID_RANDOM_BYTES), now, from.domain),
     date,
     from,
     to: recipients.to,
     cc: recipients.cc,
-    replyTo: additions.replyTo,
+    replyTo,
     subject: request.subject,
     textBody: request.textBody ?? textAlternative(textBody),
     htmlBody: request.htmlBody,
@@ -218,12 +233,8 @@ async function prepare(
     unsubscribeMailto: unsubscribe?.mailto ?? null,
     boundarySeed: ports.ids.randomBytes(MESSAGE_ID_RANDOM_BYTES).toString('hex'),
   };
-  const raw = await compose(
-    ports,
-    draft,
-    folder,
-    account.dkim === undefined ? null : { ...account.dkim, signedAt: now },
-  );
+  const signing = signingFor(ports.accounts, account, from);
+  const raw = await compose(ports, draft, folder, signing === null ? null : { ...signing, signedAt: now });
 
   const email: UnrecordedEmail = {
     record: {
@@ -247,8 +258,10 @@ async function prepare(
       ...(invitation === null ? {} : { invitation: { ...invitation, stamp: date.toISOString() } }),
       autoSubmitted: request.autoSubmitted,
       ...additions.recorded,
+      replyTo,
       exchangeWith,
       ...(list === null ? {} : { unsubscribeList: list }),
+      ...(footer === null ? {} : { hasFooter: true }),
       authorKeyId: request.authorKeyId ?? null,
       ...(request.isByPerson === true ? { isByPerson: true } : {}),
       ...askedByAccount(account, request.subject),
@@ -264,6 +277,51 @@ async function prepare(
     },
   };
   return { email, envelope: { ...envelopeOf(from, recipients), envelopeId: draft.messageId } };
+}
+
+type Bodies = Pick<SendRequest, 'textBody' | 'htmlBody'>;
+
+/** null: the email goes out without. An automatic answer is no letter of the company; what a program sends of its own, such as an invoice, is. */
+function footerOf(
+  { footer = null }: Account,
+  { footer: isAsked = true, autoSubmitted }: SendRequest,
+  { hasFooter }: OutboundPlacement,
+): Footer | null {
+  if (footer === null || !isAsked || autoSubmitted === 'auto-replied') return null;
+  return footer.oncePerThread && hasFooter ? null : footer;
+}
+
+/** With signature and footer, and below them the quote. */
+async function closed(
+  ports: PrepareSendPorts,
+  request: SendRequest,
+  account: Account,
+  { from, signature }: ChosenSender,
+  footer: Footer | null,
+): Promise<Bodies> {
+  const { textBody, htmlBody, addBelow = (written: Bodies) => written } = request;
+  const signed =
+    request.signature === true ? await fillSignature(ports, signature, request, account, from) : null;
+  const parts = [signed, footer].filter((part) => part !== null);
+  return addBelow(withClosing({ textBody, htmlBody }, parts));
+}
+
+/** A send that is changed is whole already; a new text keeps the footer. */
+async function completed(
+  ports: PrepareSendPorts,
+  request: SendRequest,
+  { keepsFooter }: ComposedBefore,
+  { footer = null }: Account,
+): Promise<Bodies> {
+  const { textBody, htmlBody } = request;
+  if (footer === null || !keepsFooter) return { textBody, htmlBody };
+  const shown = [textBody, htmlBody === null ? null : await toText(ports, htmlBody, request.authorKeyId)];
+  const isIn = shown.map((text) => text !== null && hasFooter(text, footer));
+  const whole = withClosing({ textBody, htmlBody }, [footer]);
+  return {
+    textBody: isIn[0] === true ? textBody : whole.textBody,
+    htmlBody: isIn[1] === true ? htmlBody : whole.htmlBody,
+  };
 }
 
 /** Many receivers would ignore two links to unsubscribe. */
@@ -350,11 +408,18 @@ export async function place(
     inReplyTo,
     meetingKey: meetingKeyOfSend({ from, ...recipients }),
     answeredEmailId: request.answeredEmailId ?? null,
+    findsFooter: mayHaveFooterOnce(ports, request.accountId),
   };
   // The most common send, a new conversation, asks the database nothing.
   const facts =
     request.threadId === null && inReplyTo === null ? NOTHING_KNOWN : await readFacts(ports, request, query);
   return placeOutbound(query, facts, ports.ids.uuid());
+}
+
+/** Only these sends look for an earlier footer. @param accountId null: that of the thread, which is not known yet */
+function mayHaveFooterOnce({ accounts }: PrepareSendPorts, accountId: string | null): boolean {
+  const isOnce = (account: Account | undefined) => account?.footer?.oncePerThread === true;
+  return accountId === null ? [...accounts.values()].some(isOnce) : isOnce(accounts.get(accountId));
 }
 
 async function readFacts(

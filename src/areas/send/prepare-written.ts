@@ -7,8 +7,7 @@ import { automaticExchange, type AutoSubmitted } from '../../core/delivery/loop-
 import { defaultLane } from '../../core/delivery/priority.ts';
 import type { CustomHeaders } from '../../core/message/custom-headers.ts';
 import type { MessageId } from '../../core/message/message-id.ts';
-import { dkimFields } from '../../core/mime/compose/dkim-signature.ts';
-import type { Account } from '../../platform/base/basics.ts';
+import { dkimFields, type DkimSigning } from '../../core/mime/compose/dkim-signature.ts';
 import { readContent } from '../../platform/files/content.ts';
 import type { Content, SpoolFolder } from '../../platform/files/file-ports.ts';
 import type { StoredAttachment } from '../../platform/files/stored-attachment.ts';
@@ -26,6 +25,7 @@ import {
   type Recipients,
 } from './prepare-send.ts';
 import { refuseLoop } from './refuse-loop.ts';
+import { signingFor } from './sender.ts';
 
 /** A message as its sender wrote it, and what was read from it. */
 export interface WrittenSend {
@@ -36,7 +36,7 @@ export interface WrittenSend {
   readonly people: Recipients;
   /** Those of the envelope: only they get the email. */
   readonly recipients: readonly Address[];
-  /** The address is that of the account. */
+  /** An address that the account sends as. */
   readonly from: Address;
   readonly replyTo: readonly Address[];
   readonly messageId: MessageId;
@@ -113,7 +113,7 @@ export async function prepareWritten(
         isAsWritten: true,
         ...askedByAccount(account, written.subject),
       },
-      raw: await sign(ports, written.raw, folder, account, now),
+      raw: await sign(ports, written.raw, folder, signingFor(ports.accounts, account, from), now),
       attachments: attachments.map(({ content }): Content => content),
       queue: {
         priority: 'normal',
@@ -137,10 +137,10 @@ async function sign(
   ports: Pick<PrepareSendPorts, 'openFile'>,
   raw: Content,
   folder: SpoolFolder,
-  { dkim }: Account,
+  dkim: DkimSigning | null,
   signedAt: Date,
 ): Promise<Content> {
-  if (dkim === undefined) return raw;
+  if (dkim === null) return raw;
   const fields = await dkimFields(readContent(ports, raw), dkim, signedAt);
   if (raw.kind === 'bytes')
     return { kind: 'bytes', bytes: Buffer.concat([Buffer.from(fields, 'latin1'), raw.bytes]) };

@@ -1,5 +1,5 @@
 /** Checks a caller's additions to its email besides people, subject and text. */
-import { parseAddressList } from '../../core/address/address-list.ts';
+import { parseAddress, parseAddressList } from '../../core/address/address-list.ts';
 import type { Address } from '../../core/address/address.ts';
 import { invalidRequest, ServiceError } from '../../core/errors.ts';
 import { Mistakes, refuse } from '../../core/mistakes.ts';
@@ -32,7 +32,7 @@ export interface Additions {
 type Asked = Pick<SendRequest, 'replyTo' | 'fromName' | 'headers' | 'tags' | 'metadata'>;
 
 /** A send whose other fields may be missing. */
-export type UnfinishedSend = Omit<Asked, 'replyTo'> & Pick<SendRequest, 'subject' | 'inReplyTo'>;
+export type UnfinishedSend = Omit<Asked, 'replyTo'> & Pick<SendRequest, 'subject' | 'inReplyTo' | 'from'>;
 
 /** Finds every mistake that a caller can make in them. */
 export function readAdditions(request: Asked, note = refuse): Additions {
@@ -54,6 +54,15 @@ export function readAdditions(request: Asked, note = refuse): Additions {
   };
 }
 
+/** The address in which a caller sends; null: it names none. Throws as parseAddress does, and for a name that is too long. */
+export function parseFrom(text: string | null): Address | null {
+  if (text === null) return null;
+  const address = parseAddress(text, 'from');
+  if (address.name.length > MAX_FROM_NAME_CHARS)
+    throw invalidRequest('too_long', { field: 'from', limit: MAX_FROM_NAME_CHARS });
+  return address;
+}
+
 /** null: none is named. Throws `invalid_message_id`. */
 export function readInReplyTo(text: string | null): MessageId | null {
   if (text === null) return null;
@@ -70,6 +79,7 @@ export function refuseUnsendable(request: UnfinishedSend): void {
   const mistakes = new Mistakes();
   mistakes.inPart('message', () => {
     mistakes.check(() => readInReplyTo(request.inReplyTo));
+    mistakes.check(() => parseFrom(request.from ?? null));
     noteAdditions({ ...request, replyTo: [] }, mistakes);
   });
   mistakes.refuseAny();

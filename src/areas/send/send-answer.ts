@@ -127,6 +127,7 @@ export const SEND_ERRORS = [
   'one_recipient_expected',
   'invalid_idempotency_key',
   'invalid_credentials',
+  'forbidden_from',
   'thread_not_found',
   'template_not_found',
   'upload_not_found',

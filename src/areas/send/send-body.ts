@@ -171,6 +171,32 @@ export const SendBody = {
     reply_to: OptionalAddressList(
       'Addresses for answers, in the form of `to`. Default: the address of the account.',
     ),
+    from: {
+      title: 'NullableFrom',
+      anyOf: [
+        NonBlankText,
+        {
+          type: 'object',
+          additionalProperties: false,
+          required: ['address'],
+          properties: { address: NonBlankText, name: { type: ['string', 'null'] } },
+        },
+        { type: 'null' },
+      ],
+      $comment:
+        "The account's `from` or one of its `addresses`, else 403 `forbidden_from`; without `account_id` it decides the account. Default: " +
+        "the account's; for an answer, the address that the email was written to.",
+    },
+    signature: {
+      title: 'WithSignature',
+      type: ['boolean', 'null'],
+      $comment: 'With the signature of the address or the account, above a quote. Default false.',
+    },
+    footer: {
+      title: 'WithFooter',
+      type: ['boolean', 'null'],
+      $comment: "False: without the account's footer; needs the right `admin`. Default true.",
+    },
     from_name: {
       title: 'NullableFromName',
       type: ['string', 'null'],
@@ -208,6 +234,7 @@ export const SendBody = {
 export const OF_TEMPLATE = Object.keys(WithoutTemplate);
 
 const SEND_FIELDS = new Set(Object.keys(SendBody.properties));
+const FROM_FIELDS = new Set(['address', 'name']);
 const UNSUBSCRIBE_FIELDS = new Set(Object.keys(UnsubscribeBody.properties));
 /** Throws ServiceError with status 400, or `attachments_too_large`. `maxProblems`: see Mistakes. */
 export function readSendBody(json: EmailJson, limits: HttpLimits, maxProblems?: number): AskedSend {
@@ -272,7 +299,10 @@ export function readSendFields(
   const requireRead = () => {
     if (!mistakes.any) json.requireRead();
   };
-  const own = { ...json, requireRead };
+  const requireAdmin = () => {
+    if (!mistakes.any) json.requireAdmin();
+  };
+  const own = { ...json, requireRead, requireAdmin };
   check(() => refuseUnstorableIn(withoutContents(body), path));
   return {
     to: check(() => readAddressLists(body, 'to')),
@@ -294,6 +324,8 @@ export function readSendFields(
     lane: check(() => readLane(body)),
     autoSubmitted: check(() => readAutoSubmitted(body)),
     replyTo: check(() => readAddressLists(body, 'reply_to')),
+    from: check(() => readFrom(body['from'] ?? null, note)),
+    ...check(() => readClosing(body, own)),
     fromName: check(() => readText(body, 'from_name')),
     headers: check(() => readHeaders(body, mistakes)),
     tags: check(() => readTagTexts(body)),
@@ -312,6 +344,34 @@ export function readIfNewest(
   if (ifNewest === null) return {};
   requireRead();
   return { ifNewest };
+}
+
+function readClosing(body: Fields, { requireAdmin }: EmailJson): Pick<SendRequest, 'signature' | 'footer'> {
+  const signature = readFlag(body, 'signature');
+  const footer = readFlag(body, 'footer');
+  if (footer === false) requireAdmin();
+  return { ...(signature === true ? { signature } : {}), ...(footer === false ? { footer } : {}) };
+}
+
+export function readFlag(body: Fields, field: string, path = field): boolean | null {
+  const value = body[field] ?? null;
+  if (value !== null && typeof value !== 'boolean') throw wrongType(path, 'boolean');
+  return value;
+}
+
+/** As one text, with the name before the address; see parseFrom. */
+function readFrom(value: unknown, note: NoteMistake): string | null {
+  if (value === null) return null;
+  const fields = toFields(value);
+  if (fields === null) {
+    if (typeof value !== 'string') throw wrongType('from', 'string');
+    return value;
+  }
+  refuseUnknown(fields, FROM_FIELDS, 'from.', note);
+  const address = readText(fields, 'address', 'from.address');
+  if (address === null) throw invalidRequest('missing', { field: 'from.address' });
+  const name = readText(fields, 'name', 'from.name')?.trim() ?? '';
+  return name === '' ? address : `"${name.replace(/["\\]/g, '\\$&')}" <${address}>`;
 }
 
 function readSendAt(body: Fields): Date | null {

@@ -61,11 +61,12 @@ export function createSendInput({
   const withBody: SendInput['withBody'] = async (request, reply, read, use) => {
     const slot = slots.reserve(keyIdOf(request));
     const requireRead = () => requireRight(request, 'read');
+    const requireAdmin = () => requireRight(request, 'admin');
     try {
       const folder = spool.create();
       const { maxBodyBytes: maxBytes } = limits;
       const input = await openBody(request, reply, { limits, logger, maxBytes, slot, folder }, async (body) =>
-        read({ ...(await readJson(body, folder, limits)), requireRead }, limits),
+        read({ ...(await readJson(body, folder, limits)), requireRead, requireAdmin }, limits),
       );
       return await use(input, folder);
     } finally {

@@ -108,6 +108,8 @@ describe('send', () => {
     );
     expect(application.sends[0]?.request).toEqual({
       authorKeyId: null,
+      authorName: '',
+      from: null,
       isByPerson: false,
       to: ['a@example.com, b@example.com', 'c@example.com'],
       cc: [],

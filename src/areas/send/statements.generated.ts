@@ -508,6 +508,7 @@ declare module '../../platform/db/statement.ts' {
     };
     'placement-facts': {
       values: {
+        findsFooter: boolean | null;
         inReplyTo: string | null;
         threadId: string | null;
         accountId: string | null;
@@ -521,6 +522,7 @@ declare module '../../platform/db/statement.ts' {
         newest: unknown;
         in_reply_to_thread_id: string | null;
         parent: unknown;
+        has_footer: boolean | null;
       };
     };
     'postpone-report': {
@@ -619,6 +621,7 @@ declare module '../../platform/db/statement.ts' {
         exchange_with: string | null;
         unsubscribe_list: string | null;
         invitation: ColumnTypes['emails.invitation'] | null;
+        has_footer: boolean;
         attachments: unknown;
       };
     };

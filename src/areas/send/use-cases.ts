@@ -51,6 +51,16 @@ export interface SendRequest {
   readonly autoSubmitted: AutoSubmitted | null;
   /** Like `to`: the addresses for answers. */
   readonly replyTo: readonly string[];
+  /** One address that the account sends as, perhaps with a name; null or absent: that of the account. */
+  readonly from?: string | null;
+  /** With the signature of the address, or of the account. Default: without. */
+  readonly signature?: boolean;
+  /** False: without the footer of the account, which only administrators may leave out. Default: with it. */
+  readonly footer?: boolean;
+  /** Puts what is below the signature and the footer: the quote of an answer. Default: nothing. */
+  readonly addBelow?: (
+    written: Pick<SendRequest, 'textBody' | 'htmlBody'>,
+  ) => Pick<SendRequest, 'textBody' | 'htmlBody'>;
   /** Shown beside the account's address in From; null: the account's own. */
   readonly fromName: string | null;
   readonly headers: CustomHeaders;
@@ -61,6 +71,8 @@ export interface SendRequest {
   readonly unsubscribeList: string | null;
   /** The key that sends; null: none, as with a secret of `API_SECRET`. */
   readonly authorKeyId: string | null;
+  /** For signatures. Default: empty. */
+  readonly authorName?: string;
   /** A person sends it in a session of the page; else a program, and a thread that begins with it is done. */
   readonly isByPerson: boolean;
   /** Supplies subject and bodies that the request does not contain. null: none. */
@@ -68,7 +80,7 @@ export interface SendRequest {
 }
 
 /** A send without the one who sends it. */
-export type AskedSend = Omit<SendRequest, 'authorKeyId' | 'isByPerson'>;
+export type AskedSend = Omit<SendRequest, 'authorKeyId' | 'authorName' | 'isByPerson'>;
 
 /** The changes of a waiting send; absent fields stay. */
 export interface SendChange {

@@ -51,6 +51,8 @@ export interface WaitingSend {
   readonly automatic: AutomaticMail | null;
   readonly exchangeWith: string | null;
   readonly unsubscribeList: string | null;
+  /** The footer of its account is in it. */
+  readonly hasFooter: boolean;
   readonly attachments: readonly StoredAttachment[];
   readonly invitation: Invitation | null;
 }
@@ -162,7 +164,7 @@ const READ = statement(
   `select ${SEND_VERSION} as version, q.due_at, e.account_id, e.thread_id, e.placement_rule,
     e.placement_message_id, e.message_id, e.in_reply_to, e.reference_ids, encode(e.thread_index, 'base64') as thread_index,
     e.from_address, e.to_addresses, e.cc_addresses, e.bcc_addresses, e.reply_to_addresses, e.subject, e.text_body,
-    e.html_body, e.headers, e.automatic, e.exchange_with, e.unsubscribe_list, e.invitation,
+    e.html_body, e.headers, e.automatic, e.exchange_with, e.unsubscribe_list, e.invitation, e.has_footer,
     ${STORED_ATTACHMENTS} as attachments
   from emails e left join send_queue q on q.email_id = e.id where e.id = $emailId`,
 ).narrow<{ attachments: StoredAttachmentJson[] }>();
@@ -195,6 +197,7 @@ function toSend(row: RowOf<typeof READ>, version: number, dueAt: Date): WaitingS
     exchangeWith: row.exchange_with,
     invitation: row.invitation,
     unsubscribeList: row.unsubscribe_list,
+    hasFooter: row.has_footer,
     attachments: row.attachments.map(toStoredAttachment),
   };
 }

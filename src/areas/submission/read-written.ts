@@ -18,7 +18,7 @@ import {
   type WrittenHeader,
 } from '../../core/submission/written-header.ts';
 import { MAX_HEADER_BYTES } from '../../core/mime/limits.ts';
-import type { Account, Clock, IdSource } from '../../platform/base/basics.ts';
+import type { Clock, IdSource } from '../../platform/base/basics.ts';
 import { readContent, type ContentPorts } from '../../platform/files/content.ts';
 import type { Content, SpoolFolder } from '../../platform/files/file-ports.ts';
 import type { WrittenSend } from '../send/prepare-written.ts';
@@ -115,7 +115,7 @@ export async function toOwnMessage(
   ports: WritePorts,
   raw: Content,
   header: WrittenHeader,
-  { from }: Account,
+  from: Address,
   folder: SpoolFolder,
 ): Promise<OwnMessage> {
   const now = ports.clock();

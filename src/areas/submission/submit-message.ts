@@ -89,7 +89,7 @@ export function createSubmissions(ports: SubmissionPorts): SubmissionUseCases {
         const { from, sender } = readSenders(header);
         const account = requireAccount(caller, 'From', from);
         if (sender !== null) requireAccount(caller, 'Sender', sender);
-        const { raw, isIdentified } = await toOwnMessage(ports, received, header, account, folder);
+        const { raw, isIdentified } = await toOwnMessage(ports, received, header, from, folder);
         const authorKeyId = keyIdOf(caller);
         const { message } = await readReceived(ports, raw, {}, askerOf(authorKeyId));
         const read = toWritten(message, header, { recipients, from });

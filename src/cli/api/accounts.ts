@@ -215,7 +215,6 @@ export const accountsCommand = defineCommand({
     if (erase && action !== 'remove') throw new UsageError('--erase belongs to remove');
     if (sendsMessage && action !== 'check') throw new UsageError('--send-message belongs to check');
     const account = TAKES_FILE.has(action) ? await readAccount(id) : undefined;
-    const body = account !== undefined && sendsMessage ? { ...account, send_message: true } : account;
     const api = await openApi(url, context);
     if (action === 'list') {
       const { accounts } = await api.ask<{ readonly accounts: readonly AccountJson[] }>({
@@ -239,14 +238,14 @@ export const accountsCommand = defineCommand({
       return found.candidates.length > 0 ? 'done' : 'failed';
     }
     if (action === 'check')
-      return printCheck(output, await api.ask<CheckJson>(requestOf(action, '', body)), json);
+      return printCheck(output, await api.ask<CheckJson>(requestOf(action, '', account, sendsMessage)), json);
     if (action === 'consent') {
       const consent = await api.ask<{ readonly url: string }>(requestOf(action, id ?? '', undefined));
       if (json) printJson(output, consent);
       else output.print(printable(consent.url));
       return 'done';
     }
-    const request = requestOf(action, id ?? '', body);
+    const request = requestOf(action, id ?? '', account);
     const changed = await api.ask<Pick<AccountJson, 'id'>>(
       erase ? { ...request, path: `${request.path}?erase=true` } : request,
     );
@@ -278,10 +277,10 @@ const DONE: Readonly<Record<string, string>> = {
   remove: 'deleted; its mail stays',
 };
 
-function requestOf(action: string, id: string, body: object | undefined): ApiRequest {
+function requestOf(action: string, id: string, body: object | undefined, sendsMessage = false): ApiRequest {
   if (body !== undefined) {
-    const place = action === 'check' ? ['check'] : [];
-    return { method: 'POST', path: path('api', 'accounts', ...place), body };
+    const place = action === 'check' ? path('api', 'accounts', 'check') : path('api', 'accounts');
+    return { method: 'POST', path: sendsMessage ? `${place}?send_message=true` : place, body };
   }
   if (action === 'remove') return { method: 'DELETE', path: path('api', 'accounts', id) };
   return { method: 'POST', path: path('api', 'accounts', id, action) };

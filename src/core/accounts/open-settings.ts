@@ -1,6 +1,13 @@
 /** The settings of an account that everyone who sees it may know, as they are stored. Names as in the API. */
 export interface OpenSettings {
   readonly from: string;
+  /** null: none besides `from`. */
+  readonly addresses: readonly OpenAddress[] | null;
+  readonly signature_text: string | null;
+  readonly signature_html: string | null;
+  readonly footer_text: string | null;
+  readonly footer_html: string | null;
+  readonly footer_once_per_thread: boolean | null;
   /** Without user and password; null: mail goes to the outbox folder. */
   readonly smtp_server: string | null;
   /** null: no mailbox is read. */
@@ -26,6 +33,15 @@ export interface OpenCapture {
   readonly internal_domains: readonly string[] | null;
   readonly leave_out_private: boolean | null;
   readonly only_customers: boolean | null;
+}
+
+/** See SenderAddress. */
+export interface OpenAddress {
+  readonly address: string;
+  readonly name: string | null;
+  readonly reply_to: string | null;
+  readonly signature_text: string | null;
+  readonly signature_html: string | null;
 }
 
 export interface OpenOAuth2 {

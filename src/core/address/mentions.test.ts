@@ -6,7 +6,7 @@ import { typedAddress } from './typed-address.ts';
 
 const ADA = { name: 'Ada', address: 'Ada@Acme.test' };
 const BOB = { name: 'Bob', address: 'bob@acme.test' };
-const OWN = new Set(['sales@example.com']);
+const OWN = (address: string) => address === 'sales@example.com';
 
 const email = (change: Partial<MentioningEmail> = {}): MentioningEmail => ({
   direction: 'inbound',

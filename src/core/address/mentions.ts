@@ -3,6 +3,7 @@
  * everyone it was sent to. Mail that failed authentication teaches nothing, and neither does automatic mail: a forger could
  * put his name beside an address that people know, and newsletters would come before customers.
  */
+import type { IsOwnAddress } from '../accounts/sender-addresses.ts';
 import type { AuthVerdict } from '../message/authentication.ts';
 import { toShownName } from './display-name.ts';
 import { MAX_ADDR_SPEC_OCTETS } from './limits.ts';
@@ -49,14 +50,14 @@ const MACHINE = /^(?:no[._-]?reply|do[._-]?not[._-]?reply|mailer-daemon|postmast
 const UNUSUAL = /[\s\p{Cc}\p{Cf}<>",;]/u;
 
 /** Each address once, with its strongest mention. */
-export function mentionsOf(email: MentioningEmail, own: ReadonlySet<string>): readonly Mention[] {
+export function mentionsOf(email: MentioningEmail, isOwn: IsOwnAddress): readonly Mention[] {
   const { direction, from, recipients, isListed, isAutomatic, verdict } = email;
   if (!isListed) return [];
   if (direction === 'inbound' && (isAutomatic || verdict === 'failed')) return [];
   const found = new Map<string, Mention>();
   const add = (one: Named, kind: MentionKind) => {
     const address = toMentioned(one.address ?? '');
-    if (address === null || own.has(address) || (kind !== 4 && MACHINE.test(address))) return;
+    if (address === null || isOwn(address) || (kind !== 4 && MACHINE.test(address))) return;
     if (found.has(address) || found.size === MAX_MENTIONS) return;
     found.set(address, { address, name: nameOf(one.name ?? '', address), kind });
   };

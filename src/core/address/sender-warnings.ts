@@ -57,7 +57,8 @@ export function senderWarnings(
   const plain = plainName(name);
   const domain = domainOf(address);
   const isProven = verdict === 'passed';
-  const isOurs = own.addresses.has(comparable(address));
+  // A pattern for a whole domain stands among them as it is written.
+  const isOurs = own.addresses.has(comparable(address)) || own.addresses.has(comparable(`*@${domain}`));
   const found: Readonly<Record<SenderWarning, boolean>> = {
     shows_other_address: showsOther(plain, address),
     own_name: !isOurs && own.names.has(lettersOf(plain)) && !(isProven && own.sites.has(siteOf(domain))),

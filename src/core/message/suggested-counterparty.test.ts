@@ -7,7 +7,7 @@ const OWN = { name: '', localPart: 'sales', domain: 'firma.test' };
 
 function suggestion(lines: readonly string[], own = OWN) {
   const message = parseMessage(Buffer.from(lines.join('\r\n')));
-  const found = suggestCounterparty(message, forwardedAuthors(message, parseMessage), own);
+  const found = suggestCounterparty(message, forwardedAuthors(message, parseMessage), { from: own });
   return found === null ? null : `${found.reason}: ${found.name} <${found.address}>`;
 }
 

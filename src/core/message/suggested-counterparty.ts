@@ -3,6 +3,7 @@
  * forwards a customer's mail, or one who writes to a customer with a blind copy to us. A suggestion, and no more: any sender can write
  * all of this, so it links nothing to a customer.
  */
+import { sendsAs, type IsOwnAddress, type Sender } from '../accounts/sender-addresses.ts';
 import { addrSpec, type Address } from '../address/address.ts';
 import { parseLenientAddressList } from '../address/lenient-address-list.ts';
 import { isPublicDomain } from '../customer/public-domain.ts';
@@ -30,16 +31,20 @@ type Asked = Pick<ParsedMessage, 'fields' | 'from' | 'replyTo' | 'to' | 'cc' | '
  * null: From is no address of ours, or nothing names another person.
  *
  * @param forwardedFrom see forwardedAuthors
- * @param own the account's address
+ * @param account the receiving one
+ * @param isOwn an address of one of our accounts
  */
 export function suggestCounterparty(
   message: Asked,
   forwardedFrom: readonly Address[],
-  own: Address,
+  account: Sender,
+  isOwn: IsOwnAddress = () => false,
 ): SuggestedCounterparty | null {
   const [from] = message.from;
   if (from === undefined) return null;
-  const isOurs = isOwnFor(own);
+  const isOfCompany = isOwnFor(account.from);
+  const isOurs = (one: Address) =>
+    isOfCompany(one) || sendsAs(account, addrSpec(one)) || isOwn(addrSpec(one));
   const toSuggestion = (reason: SuggestionReason, candidates: readonly Address[]) => {
     const found = candidates.find((one) => one.domain !== '' && !isOurs(one) && !isSame(one, from));
     return found === undefined ? null : { name: found.name, address: addrSpec(found), reason };
@@ -55,7 +60,7 @@ export function suggestCounterparty(
   return (
     toSuggestion('reply_to', message.replyTo) ??
     (readBaseSubject(message.subject).isReply ? null : toSuggestion('forwarded', forwardedFrom)) ??
-    (isBlindCopy(message, own) ? toSuggestion('recipient', message.to) : null)
+    (isBlindCopy(message, account) ? toSuggestion('recipient', message.to) : null)
   );
 }
 
@@ -66,8 +71,8 @@ function isRewritten({ fields }: Asked, from: Address, isOurs: (address: Address
   return isOurs(from) || listPost.includes(`mailto:${addrSpec(from).toLowerCase()}`);
 }
 
-const isBlindCopy = ({ to, cc }: Asked, own: Address): boolean =>
-  ![...to, ...cc].some((one) => isSame(one, own));
+const isBlindCopy = ({ to, cc }: Asked, account: Sender): boolean =>
+  ![...to, ...cc].some((one) => sendsAs(account, addrSpec(one)));
 
 const isSame = (a: Address, b: Address): boolean => addrSpec(a).toLowerCase() === addrSpec(b).toLowerCase();
 

@@ -17,7 +17,10 @@ function email(fields: Partial<RepliedEmail>): RepliedEmail {
 }
 
 function recipients(fields: Partial<RepliedEmail>, toAll = false) {
-  const { to, cc } = replyRecipients(email(fields), { toAll, own });
+  const { to, cc } = replyRecipients(email(fields), {
+    toAll,
+    isOwn: (address) => own.has(address.toLowerCase()),
+  });
   return [to.map(({ address }) => address).join(' '), cc.map(({ address }) => address).join(' ')];
 }
 

@@ -3,6 +3,8 @@
  * reply to our own email goes to its recipients.
  */
 
+import type { IsOwnAddress } from '../accounts/sender-addresses.ts';
+
 /** An address as it is recorded: `address` is `local@domain`. */
 export interface Mailbox {
   readonly name: string;
@@ -23,14 +25,14 @@ export interface ReplyRecipients {
 }
 
 /**
- * @param own addresses of our accounts, in lower case: mail to them would come back to us. They are kept only when there
+ * @param isOwn an address of one of our accounts: mail to them would come back to us. They are kept only when there
  * is no other recipient.
  */
 export function replyRecipients(
   email: RepliedEmail,
-  { toAll, own }: { readonly toAll: boolean; readonly own: ReadonlySet<string> },
+  { toAll, isOwn }: { readonly toAll: boolean; readonly isOwn: IsOwnAddress },
 ): ReplyRecipients {
-  const others = (list: readonly Mailbox[]) => list.filter(({ address }) => !own.has(address.toLowerCase()));
+  const others = (list: readonly Mailbox[]) => list.filter(({ address }) => !isOwn(address));
   const isOurs =
     email.direction === 'outbound' || (email.replyTo.length === 0 && others([email.from]).length === 0);
   const writers = isOurs ? email.to : email.replyTo.length > 0 ? email.replyTo : [email.from];

@@ -58,7 +58,7 @@ function forwardedHtml(
 }
 
 /** Appends within the body of a whole document, else at the end. */
-function appendHtml(html: string, addition: string): string {
+export function appendHtml(html: string, addition: string): string {
   // Only the end is searched: the tag is there, and the search costs little however long the HTML is.
   const from = Math.max(0, html.length - 2000);
   const at = html.slice(from).search(/<\/(?:body|html)\s*>/i);

@@ -19,6 +19,8 @@ export interface PlacementQuery {
   readonly meetingKey?: string;
   /** Which of several emails with that Message-ID is meant; null: the oldest. */
   readonly answeredEmailId?: string | null;
+  /** The facts tell whether an email of the thread has the footer. Default: they do not. */
+  readonly findsFooter?: boolean;
 }
 
 /** An email that a new one may answer. */
@@ -47,6 +49,8 @@ export interface PlacementFacts {
   readonly inReplyToThreadIndex?: string | null;
   /** `automaticFrom` of the email `inReplyTo`; see Parent. */
   readonly inReplyToAutomaticFrom?: readonly string[];
+  /** An email of the thread has the footer of its account, as far as it was looked for. Default: none. */
+  readonly hasFooter?: boolean;
 }
 
 export interface OutboundPlacement {
@@ -56,6 +60,8 @@ export interface OutboundPlacement {
   readonly matchedMessageId: MessageId | null;
   /** The email replied to, for In-Reply-To and References; null for a new conversation. */
   readonly parent: Parent | null;
+  /** See PlacementFacts. */
+  readonly hasFooter: boolean;
 }
 
 /**
@@ -88,6 +94,7 @@ export function placeOutbound(
       rule: 'thread_id',
       matchedMessageId: null,
       parent: answered ?? facts.newest,
+      hasFooter: facts.hasFooter ?? false,
     };
   }
 
@@ -99,9 +106,17 @@ export function placeOutbound(
       rule: 'in_reply_to',
       matchedMessageId: normaliseMessageId(answered.messageId),
       parent: answered,
+      hasFooter: facts.hasFooter ?? false,
     };
   }
-  return { accountId, threadId: newThreadId, rule: 'new', matchedMessageId: null, parent: answered };
+  return {
+    accountId,
+    threadId: newThreadId,
+    rule: 'new',
+    matchedMessageId: null,
+    parent: answered,
+    hasFooter: false,
+  };
 }
 
 /** An answer names an email's own form of its Message-ID; the caller may know the email by another one, a relay's. */

@@ -1,4 +1,6 @@
 /** The things that nearly every use case needs: the time, identifiers, the log, and accounts. */
+import type { ClosingText, Footer } from '../../core/accounts/closing.ts';
+import type { SenderAddress } from '../../core/accounts/sender-addresses.ts';
 import type { Address } from '../../core/address/address.ts';
 import type { DkimSigning } from '../../core/mime/compose/dkim-signature.ts';
 
@@ -29,6 +31,12 @@ export interface Account {
   readonly id: string;
   /** The value of the From header field. */
   readonly from: Address;
+  /** Those that it sends as besides `from`. Default: none. */
+  readonly addresses?: readonly SenderAddress[];
+  /** Of sends that ask for it. Default: none. */
+  readonly signature?: ClosingText | null;
+  /** Of all that it sends. Default: none. */
+  readonly footer?: Footer | null;
   /** Replies without references join an email of the same subject and counterparty within this many days; null: never. */
   readonly joinBySubjectDays?: number | null;
   /** Servers whose Authentication-Results count, lower-case; `*` for the topmost field. Default: none. */

@@ -45,7 +45,11 @@ function createRunner(accountId: Deps['accountId']) {
   const log: string[] = [];
   const wake = vi.fn<() => void>();
   const runner = createOperationRunner<Deps>({
-    accounts: { defaultAccountId: 'main', isKnown: (id) => ['main', 'sales'].includes(id) },
+    accounts: {
+      defaultAccountId: 'main',
+      isKnown: (id) => ['main', 'sales'].includes(id),
+      ofSender: () => 'main',
+    },
     acts: {
       security: {
         note(event, fields) {

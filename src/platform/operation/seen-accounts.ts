@@ -9,6 +9,8 @@ export interface AccountsPorts {
    * have. Throws `ServiceError('database_unavailable')`.
    */
   readonly isKnown: (accountId: string) => boolean | Promise<boolean>;
+  /** The account among these (null: all) that sends as the address. Throws `forbidden_from`, and `invalid_request` for several. */
+  readonly ofSender: (from: string, among: readonly string[] | null) => string;
 }
 
 export class Seen {
@@ -35,6 +37,11 @@ export class Seen {
   async requireNamed(accountId: string): Promise<void> {
     if (this.sees(accountId) && (await this.#ports.isKnown(accountId))) return;
     throw new ServiceError('unknown_account', { values: { value: accountId } });
+  }
+
+  /** The account of a send that names From and no account. Throws `forbidden_from`, and `invalid_request` when it has to name one. */
+  sender(from: string): string {
+    return this.#ports.ofSender(from, this.accounts);
   }
 
   /** The accounts to read. @param accountId that the request names, or null */

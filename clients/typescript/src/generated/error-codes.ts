@@ -35,6 +35,7 @@ export type RegisteredCode =
   | 'expired_key'
   | 'file_expected'
   | 'forbidden_account'
+  | 'forbidden_from'
   | 'forbidden_right'
   | 'header_injection'
   | 'header_not_allowed'

@@ -2467,6 +2467,15 @@ export interface components {
          * @enum {unknown}
          */
         NullableAutoSubmitted: "auto-replied" | "auto-generated" | null;
+        /** @description The account's `from` or one of its `addresses`, else 403 `forbidden_from`; without `account_id` it decides the account. Default: the account's; for an answer, the address that the email was written to. */
+        NullableFrom: components["schemas"]["NonBlankText"] | {
+            address: components["schemas"]["NonBlankText"];
+            name?: string | null;
+        } | null;
+        /** @description With the signature of the address or the account, above a quote. Default false. */
+        WithSignature: boolean | null;
+        /** @description False: without the account's footer; needs the right `admin`. Default true. */
+        WithFooter: boolean | null;
         /** @description Display name in From, up to 200 characters. Default: the name of the account. */
         NullableFromName: string | null;
         /** @description Up to 30 further header fields, by name: any `X-…`, and Accept-Language, Comments, Expires, Feedback-ID, Importance, Keywords, List-Archive, List-Help, List-Id, List-Owner, List-Post, List-Subscribe, List-Unsubscribe, List-Unsubscribe-Post, Organization, Precedence, Priority, Reply-By, Sensitivity. */
@@ -2555,6 +2564,9 @@ export interface components {
             auto_submitted?: components["schemas"]["NullableAutoSubmitted"];
             /** @description Addresses for answers, in the form of `to`. Default: the address of the account. */
             reply_to?: components["schemas"]["NullableAddressList"];
+            from?: components["schemas"]["NullableFrom"];
+            signature?: components["schemas"]["WithSignature"];
+            footer?: components["schemas"]["WithFooter"];
             from_name?: components["schemas"]["NullableFromName"];
             headers?: components["schemas"]["SendHeaders"];
             tags?: components["schemas"]["SendTags"];
@@ -2783,6 +2795,9 @@ export interface components {
             auto_submitted?: components["schemas"]["NullableAutoSubmitted"];
             /** @description Addresses for answers, in the form of `to`. Default: the address of the account. */
             reply_to?: components["schemas"]["NullableAddressList"];
+            from?: components["schemas"]["NullableFrom"];
+            signature?: components["schemas"]["WithSignature"];
+            footer?: components["schemas"]["WithFooter"];
             from_name?: components["schemas"]["NullableFromName"];
             headers?: components["schemas"]["SendHeaders"];
             tags?: components["schemas"]["SendTags"];
@@ -2822,6 +2837,7 @@ export interface components {
             /** @description The thread that the answer joins. */
             thread_id: components["schemas"]["Uuid"];
             in_reply_to: components["schemas"]["MessageId"];
+            from: components["schemas"]["Address"] | null;
             /** @description Recipients; empty for a forward. */
             to: components["schemas"]["Address"][];
             cc: components["schemas"]["Address"][];
@@ -2864,6 +2880,9 @@ export interface components {
             auto_submitted?: components["schemas"]["NullableAutoSubmitted"];
             /** @description Addresses for answers, in the form of `to`. Default: the address of the account. */
             reply_to?: components["schemas"]["NullableAddressList"];
+            from?: components["schemas"]["NullableFrom"];
+            signature?: components["schemas"]["WithSignature"];
+            footer?: components["schemas"]["WithFooter"];
             from_name?: components["schemas"]["NullableFromName"];
             headers?: components["schemas"]["SendHeaders"];
             tags?: components["schemas"]["SendTags"];
@@ -2945,6 +2964,9 @@ export interface components {
             auto_submitted?: components["schemas"]["NullableAutoSubmitted"];
             /** @description Addresses for answers, in the form of `to`. Default: the address of the account. */
             reply_to?: components["schemas"]["NullableAddressList"];
+            from?: components["schemas"]["NullableFrom"];
+            signature?: components["schemas"]["WithSignature"];
+            footer?: components["schemas"]["WithFooter"];
             from_name?: components["schemas"]["NullableFromName"];
             headers?: components["schemas"]["SendHeaders"];
             tags?: components["schemas"]["SendTags"];
@@ -3776,6 +3798,20 @@ export interface components {
         /** @description Address of From, optionally with a display name. */
         AccountFrom: string;
         AccountText: string | null;
+        AccountAddressName: string | null;
+        /** @description Signatures are for `signature: true`, with the variables author.name, account.id, account.name, account.address. The footer is on every email that is sent. */
+        AccountClosing: string | null;
+        AccountAddress: {
+            address: components["schemas"]["AccountFrom"];
+            name?: components["schemas"]["AccountAddressName"];
+            /** @description For answers, unless a send names other addresses. */
+            reply_to?: components["schemas"]["AccountText"];
+            signature_text?: components["schemas"]["AccountClosing"];
+            signature_html?: components["schemas"]["AccountClosing"];
+        };
+        /** @description What it sends as besides `from`; patterns are `*@example.com` and `sales+*@example.com`. */
+        AccountAddresses: components["schemas"]["AccountAddress"][] | null;
+        FooterOncePerThread: boolean | null;
         CaptureFolders: string[] | null;
         NeverAddresses: string[] | null;
         NeverSubjects: string[] | null;
@@ -3821,6 +3857,12 @@ export interface components {
             smtp_server: components["schemas"]["AccountText"];
             /** @description URL without user and password; null: no mailbox is read. */
             imap_server: components["schemas"]["AccountText"];
+            addresses: components["schemas"]["AccountAddresses"];
+            signature_text: components["schemas"]["AccountClosing"];
+            signature_html: components["schemas"]["AccountClosing"];
+            footer_text: components["schemas"]["AccountClosing"];
+            footer_html: components["schemas"]["AccountClosing"];
+            footer_once_per_thread: components["schemas"]["FooterOncePerThread"];
             /** @description First day of the first sync, such as `2026-01-31`. */
             imap_since: components["schemas"]["AccountText"];
             /** @description Mailbox with sent mail; null: the one that the server marks. */
@@ -3971,6 +4013,12 @@ export interface components {
             smtp_url?: components["schemas"]["ServerUrl"];
             /** @description Mail server with the mailboxes; null: none are read. */
             imap_url?: components["schemas"]["ServerUrl"];
+            addresses?: components["schemas"]["AccountAddresses"];
+            signature_text?: components["schemas"]["AccountClosing"];
+            signature_html?: components["schemas"]["AccountClosing"];
+            footer_text?: components["schemas"]["AccountClosing"];
+            footer_html?: components["schemas"]["AccountClosing"];
+            footer_once_per_thread?: components["schemas"]["FooterOncePerThread"];
             /** @description First day of the first sync, such as `2026-01-31`. */
             imap_since?: components["schemas"]["AccountText"];
             /** @description Mailbox with sent mail; null: the one that the server marks. */
@@ -3985,34 +4033,6 @@ export interface components {
             trusted_authserv_ids?: components["schemas"]["TrustedAuthservIds"];
             oauth2?: components["schemas"]["AccountOAuth2Request"];
             dkim?: components["schemas"]["AccountDkimRequest"];
-        };
-        CheckAccountRequest: {
-            /** @description For ever; it names the account everywhere. */
-            id: components["schemas"]["AccountId"];
-            from: components["schemas"]["AccountFrom"];
-            /** @description Mail server that sends; null: mail goes to the outbox folder. */
-            smtp_url?: components["schemas"]["ServerUrl"];
-            /** @description Mail server with the mailboxes; null: none are read. */
-            imap_url?: components["schemas"]["ServerUrl"];
-            /** @description First day of the first sync, such as `2026-01-31`. */
-            imap_since?: components["schemas"]["AccountText"];
-            /** @description Mailbox with sent mail; null: the one that the server marks. */
-            imap_sent?: components["schemas"]["AccountText"];
-            /** @description `on`, `auto` or `off`; null: `off`. */
-            imap_sent_copies?: components["schemas"]["AccountText"];
-            capture?: components["schemas"]["AccountCapture"];
-            rate_per_minute?: components["schemas"]["AccountLimit"];
-            rate_per_day?: components["schemas"]["AccountLimit"];
-            join_by_subject?: components["schemas"]["JoinBySubject"];
-            retention_days?: components["schemas"]["AccountLimit"];
-            trusted_authserv_ids?: components["schemas"]["TrustedAuthservIds"];
-            oauth2?: components["schemas"]["AccountOAuth2Request"];
-            dkim?: components["schemas"]["AccountDkimRequest"];
-            /**
-             * @description Sends a message from the account to itself, and waits up to 20 s until it is in INBOX.
-             * @default false
-             */
-            send_message?: boolean;
         };
         AccountFinding: {
             /**
@@ -4075,6 +4095,12 @@ export interface components {
             smtp_url?: components["schemas"]["ServerUrl"];
             /** @description Mail server with the mailboxes; null: none are read. */
             imap_url?: components["schemas"]["ServerUrl"];
+            addresses?: components["schemas"]["AccountAddresses"];
+            signature_text?: components["schemas"]["AccountClosing"];
+            signature_html?: components["schemas"]["AccountClosing"];
+            footer_text?: components["schemas"]["AccountClosing"];
+            footer_html?: components["schemas"]["AccountClosing"];
+            footer_once_per_thread?: components["schemas"]["FooterOncePerThread"];
             /** @description First day of the first sync, such as `2026-01-31`. */
             imap_since?: components["schemas"]["AccountText"];
             /** @description Mailbox with sent mail; null: the one that the server marks. */
@@ -4737,26 +4763,6 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Internal Server Error. */
-        ServerError: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "error": "Die E-Mail konnte nicht gesendet werden.",
-                 *       "message": "The email could not be sent.",
-                 *       "details": "550 5.7.1 refused",
-                 *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
-                 *       "code": "send_failed",
-                 *       "request_id": "0199d3a4-5b18-7e09-8c4d-2a91f6b07d35",
-                 *       "doc": "/api/docs/errors#send_failed"
-                 *     }
-                 */
-                "application/json": components["schemas"]["Error"];
-            };
-        };
         /** @description Service Unavailable. */
         Unavailable: {
             headers: {
@@ -4808,6 +4814,26 @@ export interface components {
                  *       "code": "rate_limited",
                  *       "request_id": "0199d3a4-5b18-7e09-8c4d-2a91f6b07d35",
                  *       "doc": "/api/docs/errors#rate_limited"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Internal Server Error. */
+        ServerError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": "Die E-Mail konnte nicht gesendet werden.",
+                 *       "message": "The email could not be sent.",
+                 *       "details": "550 5.7.1 refused",
+                 *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                 *       "code": "send_failed",
+                 *       "request_id": "0199d3a4-5b18-7e09-8c4d-2a91f6b07d35",
+                 *       "doc": "/api/docs/errors#send_failed"
                  *     }
                  */
                 "application/json": components["schemas"]["Error"];
@@ -5301,6 +5327,12 @@ export interface components {
                  *         "from": "Vertrieb <vertrieb@example.org>",
                  *         "smtp_server": "smtps://smtp.example.com",
                  *         "imap_server": "imaps://imap.example.com",
+                 *         "addresses": [],
+                 *         "signature_text": null,
+                 *         "signature_html": null,
+                 *         "footer_text": null,
+                 *         "footer_html": null,
+                 *         "footer_once_per_thread": null,
                  *         "imap_since": null,
                  *         "imap_sent": null,
                  *         "imap_sent_copies": null,
@@ -5604,7 +5636,6 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -5637,7 +5668,6 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
-            500: components["responses"]["ServerError"];
             /** @description A dependency is unavailable, or the clock of this process differs from the database's by more than a minute. Codes: `not_ready`, `clock_skewed`, `shutting_down`. */
             503: {
                 headers: {
@@ -5697,7 +5727,6 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -5783,7 +5812,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -5842,7 +5870,6 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -5863,7 +5890,6 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -5941,7 +5967,6 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -6062,7 +6087,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -6294,7 +6318,6 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -6338,7 +6361,6 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -6423,7 +6445,6 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -6688,6 +6709,10 @@ export interface operations {
                      *       "account_id": "vertrieb",
                      *       "thread_id": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
                      *       "in_reply_to": "<reply-1@example.com>",
+                     *       "from": {
+                     *         "name": "Vertrieb",
+                     *         "address": "vertrieb@example.org"
+                     *       },
                      *       "to": [
                      *         {
                      *           "name": "Ann Example",
@@ -6710,7 +6735,6 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -7026,7 +7050,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -7132,7 +7155,6 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -7177,7 +7199,6 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             428: components["responses"]["PreconditionRequired"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -7390,7 +7411,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -7531,7 +7551,6 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -7575,7 +7594,6 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -7807,7 +7825,6 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -7864,7 +7881,6 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -7921,7 +7937,6 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -7996,7 +8011,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -8023,7 +8037,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -8092,7 +8105,6 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -8185,7 +8197,6 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -8277,7 +8288,6 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             410: components["responses"]["Gone"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -8308,7 +8318,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -8377,7 +8386,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -8416,7 +8424,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -8628,7 +8635,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -8739,7 +8745,6 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -8783,7 +8788,6 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             428: components["responses"]["PreconditionRequired"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -8849,7 +8853,6 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             428: components["responses"]["PreconditionRequired"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -9078,7 +9081,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -9175,7 +9177,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -9268,7 +9269,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -9312,7 +9312,6 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -9372,7 +9371,6 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             428: components["responses"]["PreconditionRequired"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -9416,7 +9414,6 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             428: components["responses"]["PreconditionRequired"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -9468,7 +9465,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -9511,7 +9507,6 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -9543,6 +9538,12 @@ export interface operations {
                      *             "from": "Vertrieb <vertrieb@example.org>",
                      *             "smtp_server": "smtps://smtp.example.com",
                      *             "imap_server": "imaps://imap.example.com",
+                     *             "addresses": [],
+                     *             "signature_text": null,
+                     *             "signature_html": null,
+                     *             "footer_text": null,
+                     *             "footer_html": null,
+                     *             "footer_once_per_thread": null,
                      *             "imap_since": null,
                      *             "imap_sent": null,
                      *             "imap_sent_copies": null,
@@ -9611,7 +9612,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -9632,7 +9632,13 @@ export interface operations {
                  *       "id": "vertrieb",
                  *       "from": "Vertrieb <vertrieb@example.org>",
                  *       "smtp_url": "smtps://vertrieb:geheim@smtp.example.com",
-                 *       "imap_url": "imaps://vertrieb:geheim@imap.example.com"
+                 *       "imap_url": "imaps://vertrieb:geheim@imap.example.com",
+                 *       "addresses": [],
+                 *       "signature_text": null,
+                 *       "signature_html": null,
+                 *       "footer_text": null,
+                 *       "footer_html": null,
+                 *       "footer_once_per_thread": null
                  *     }
                  */
                 "application/json": components["schemas"]["CreateAccountRequest"];
@@ -9654,7 +9660,10 @@ export interface operations {
     };
     checkAccount: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Sends a message from the account to itself, and waits up to 20 s until it is in INBOX. */
+                send_message?: boolean;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -9665,25 +9674,17 @@ export interface operations {
                  * @example {
                  *       "id": "vertrieb",
                  *       "from": "Vertrieb <vertrieb@example.org>",
-                 *       "smtp_url": null,
-                 *       "imap_url": null,
-                 *       "imap_since": null,
-                 *       "imap_sent": null,
-                 *       "imap_sent_copies": null,
-                 *       "capture": null,
-                 *       "rate_per_minute": null,
-                 *       "rate_per_day": null,
-                 *       "join_by_subject": null,
-                 *       "retention_days": null,
-                 *       "trusted_authserv_ids": [
-                 *         "mx.example.com"
-                 *       ],
-                 *       "oauth2": null,
-                 *       "dkim": null,
-                 *       "send_message": false
+                 *       "smtp_url": "smtps://vertrieb:geheim@smtp.example.com",
+                 *       "imap_url": "imaps://vertrieb:geheim@imap.example.com",
+                 *       "addresses": [],
+                 *       "signature_text": null,
+                 *       "signature_html": null,
+                 *       "footer_text": null,
+                 *       "footer_html": null,
+                 *       "footer_once_per_thread": null
                  *     }
                  */
-                "application/json": components["schemas"]["CheckAccountRequest"];
+                "application/json": components["schemas"]["CreateAccountRequest"];
             };
         };
         responses: {
@@ -9769,7 +9770,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -9791,7 +9791,6 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -9843,7 +9842,6 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             428: components["responses"]["PreconditionRequired"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -9864,7 +9862,13 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "smtp_url": "smtps://vertrieb:neues-geheimnis@smtp.example.com"
+                 *       "smtp_url": "smtps://vertrieb:neues-geheimnis@smtp.example.com",
+                 *       "addresses": [],
+                 *       "signature_text": null,
+                 *       "signature_html": null,
+                 *       "footer_text": null,
+                 *       "footer_html": null,
+                 *       "footer_once_per_thread": null
                  *     }
                  */
                 "application/json": components["schemas"]["ChangeAccountRequest"];
@@ -9883,7 +9887,6 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             428: components["responses"]["PreconditionRequired"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -10068,7 +10071,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -10111,7 +10113,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -10254,7 +10255,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -10307,7 +10307,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -10354,7 +10353,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -10394,7 +10392,6 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -10453,7 +10450,6 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -10501,7 +10497,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -10539,7 +10534,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -10605,7 +10599,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -10714,7 +10707,6 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -10758,7 +10750,6 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             428: components["responses"]["PreconditionRequired"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -10811,7 +10802,6 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             428: components["responses"]["PreconditionRequired"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -11114,7 +11104,6 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -11175,7 +11164,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -11307,7 +11295,6 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -11371,7 +11358,6 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             428: components["responses"]["PreconditionRequired"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -11445,7 +11431,6 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             428: components["responses"]["PreconditionRequired"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -11584,7 +11569,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -11661,7 +11645,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -11709,7 +11692,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -11774,7 +11756,6 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -11825,7 +11806,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -11903,7 +11883,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -11924,7 +11903,6 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -11949,7 +11927,6 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };

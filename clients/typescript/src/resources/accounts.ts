@@ -6,7 +6,6 @@ import type {
   AccountCreation,
   AccountChange,
   AccountCheck,
-  AccountCheckRequest,
   AccountConsent,
   AccountRequest,
   DeletedAccount,
@@ -46,11 +45,18 @@ export class Accounts {
     );
   }
 
-  /** Tries the servers of an account that need not exist; nothing is kept. Not retried automatically when it sends a message. */
-  async check(request: AccountCheckRequest, options: RequestOptions = {}): Promise<AccountCheck> {
-    const body = plain<Schemas['CheckAccountRequest']>(request);
-    return this.#transport.json({ ...options, repeatable: request.send_message !== true }, (attempt) =>
-      this.#transport.api.POST('/api/accounts/check', { ...attempt, body }),
+  /**
+   * Tries the servers of an account that need not exist; nothing is kept. With `sendMessage`, the account sends a message to itself, and the
+   * call is not retried automatically.
+   */
+  async check(
+    request: AccountRequest,
+    { sendMessage = false, ...options }: RequestOptions & { readonly sendMessage?: boolean } = {},
+  ): Promise<AccountCheck> {
+    const body = plain<Schemas['CreateAccountRequest']>(request);
+    const params = { query: sendMessage ? { send_message: true } : {} };
+    return this.#transport.json({ ...options, repeatable: !sendMessage }, (attempt) =>
+      this.#transport.api.POST('/api/accounts/check', { ...attempt, params, body }),
     );
   }
 

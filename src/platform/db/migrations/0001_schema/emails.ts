@@ -186,6 +186,8 @@ export const EMAILS = [
     keeps_copy boolean not null default false,
     -- Its sender wrote the message itself, by SMTP: it can't be composed again, so a waiting send can't be changed
     is_as_written boolean not null default false,
+    -- The footer of its account is in it
+    has_footer boolean not null default false,
     -- RFC 5256 §2.1; null in accounts that do not join by subject
     subject_key text check (length(subject_key) between 1 and 200),
     anchor_id uuid references emails on delete set null,

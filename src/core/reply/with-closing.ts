@@ -1,0 +1,28 @@
+/** Puts a signature and a footer below what was written. */
+import { escapeText } from 'entities';
+import type { ClosingText } from '../accounts/closing.ts';
+import { appendHtml, type Written } from './with-quote.ts';
+
+/** RFC 3676 §4.3: the line before a signature; the space at its end belongs to it. */
+const SEPARATOR = '-- ';
+
+/** Puts the parts below each form that was written; without any, in both. */
+export function withClosing({ textBody, htmlBody }: Written, parts: readonly ClosingText[]): Written {
+  if (parts.length === 0) return { textBody, htmlBody };
+  const text = `${SEPARATOR}\n${parts.map((part) => part.text.trimEnd()).join('\n\n')}\n`;
+  const html = `<div>${SEPARATOR}<br>${parts.map((part) => `<div>${htmlOf(part)}</div>`).join('<br>')}</div>`;
+  if (textBody === null && htmlBody === null) return { textBody: text, htmlBody: html };
+  return {
+    textBody: textBody === null ? null : `${textBody.trimEnd()}\n\n${text}`,
+    htmlBody: htmlBody === null ? null : appendHtml(htmlBody, `<br>${html}`),
+  };
+}
+
+const htmlOf = ({ text, html }: ClosingText): string =>
+  html ?? `<span style="white-space:pre-wrap">${escapeText(text.trimEnd())}</span>`;
+
+/** True if the text has the footer, whatever its line breaks. */
+export const hasFooter = (text: string, footer: ClosingText): boolean =>
+  squeezed(text).includes(squeezed(footer.text));
+
+const squeezed = (text: string): string => text.replace(/\s+/g, ' ').trim();
