@@ -1,5 +1,6 @@
 /** Reads the rules of an account for what of its mailboxes is recorded: `capture` of ACCOUNTS_FILE and the API. */
 import { ADDRESS_PATTERN, type CaptureRules } from '../core/mailbox/capture.ts';
+import { toAsciiDomain } from '../core/address/domain.ts';
 import { isStorable } from '../core/storable-text.ts';
 import { ConfigError } from './config-error.ts';
 
@@ -8,13 +9,13 @@ const LISTS = {
   folders: { is: 'the name of a mailbox', fits: (text: string) => text.length <= 1000, most: 50 },
   never_addresses: {
     is: 'an address such as bank@example.com, *@example.com or *@*.example.com',
-    fits: (text: string) => ADDRESS_PATTERN.test(text),
+    fits: (text: string) => ADDRESS_PATTERN.test(text) && isDomain(domainOf(text)),
     most: 1000,
   },
   never_subjects: { is: 'a part of a subject', fits: (text: string) => text.length <= 200, most: 100 },
   internal_domains: {
     is: 'a domain',
-    fits: (text: string) => /^[^\s@*]{1,253}$/.test(text),
+    fits: (text: string) => isDomain(text),
     most: 100,
   },
 } as const;
@@ -42,13 +43,23 @@ export function readCapture(where: string, value: unknown): CaptureRules | null 
   const lower = (texts: readonly string[]) => texts.map((text) => text.normalize('NFC').toLowerCase());
   return {
     folders: list('folders'),
-    neverAddresses: lower(list('never_addresses')),
+    neverAddresses: lower(list('never_addresses')).map(withAsciiDomain),
     neverSubjects: lower(list('never_subjects')),
-    internalDomains: lower(list('internal_domains')),
+    internalDomains: lower(list('internal_domains')).map(toAscii),
     leaveOutPrivate: isOn('leave_out_private'),
     onlyCustomers: isOn('only_customers'),
   };
 }
+
+/** Of an address pattern. */
+const domainOf = (pattern: string): string => pattern.replace(/^.*@(?:\*\.)?/s, '');
+const isDomain = (text: string): boolean => toAsciiDomain(text.normalize('NFC')) !== null;
+/** As the domains of parsed addresses are. */
+const toAscii = (domain: string): string => toAsciiDomain(domain) ?? domain;
+const withAsciiDomain = (pattern: string): string => {
+  const domain = domainOf(pattern);
+  return `${pattern.slice(0, pattern.length - domain.length)}${toAscii(domain)}`;
+};
 
 function readList(
   where: string,

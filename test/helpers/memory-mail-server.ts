@@ -24,7 +24,7 @@ export interface MemoryMessage {
 const FIELDS: Readonly<Record<SummaryFields, RegExp>> = {
   trace: /^(?:message-id|date|from|subject|received):/i,
   rules:
-    /^(?:message-id|from|reply-to|to|cc|subject|sensitivity|in-reply-to|references|content-type|return-path):/i,
+    /^(?:message-id|from|reply-to|to|cc|bcc|subject|sensitivity|in-reply-to|references|content-type|return-path):/i,
 };
 
 export class MemoryMailbox {

@@ -91,6 +91,39 @@ describe('what the rules of an account leave out', () => {
     for (const { row } of rows) expect(row).not.toMatch(/bank|feier|kontoauszug|vertraulich|example\.com/i);
   });
 
+  it('is no mail that a customer has a blind copy of, and none that is answered outside', async () => {
+    const world = worlds.createWorld();
+    await worlds.query(
+      `insert into customer_addresses (customer_id, address, origin) values ($1, 'blind@customer.test', 'registered')`,
+      [randomUUID()],
+    );
+    const blind = (subject: string, to: string) =>
+      world.sent.add(mail({ from: 'sales@example.com', to, subject, headers: ['Bcc: blind@customer.test'] }));
+    blind('Intern mit Kunde', 'max@example.com');
+    blind('Bank mit Kunde', 'post@bank.test');
+    blind('Fremder mit Kunde', 'x@stranger.test');
+    world.sent.add(mail({ from: 'sales@example.com', to: 'x@stranger.test', subject: 'Fremder' }));
+    world.inbox.add(
+      mail({
+        from: 'formular@example.com',
+        to: 'sales@example.com',
+        subject: 'Kontaktformular',
+        headers: ['Reply-To: blind@customer.test'],
+      }),
+    );
+    await world.start({
+      capture: rules({
+        neverAddresses: ['*@bank.test'],
+        internalDomains: ['example.com'],
+        onlyCustomers: true,
+      }),
+    });
+    await world.waitForPass();
+    await expect
+      .poll(() => subjectsOf(world))
+      .toEqual(['Bank mit Kunde', 'Fremder mit Kunde', 'Intern mit Kunde', 'Kontaktformular']);
+  });
+
   it('is mail with strangers, but no answer, and no report of a mail server', async () => {
     const world = worlds.createWorld();
     await worlds.query(

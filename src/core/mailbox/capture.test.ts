@@ -52,6 +52,12 @@ describe('leftOutBy', () => {
       { from: ['eva@company.test'], recipients: ['max@company.test'] },
       'internal',
     ],
+    [
+      'not what is answered outside',
+      { internalDomains: ['company.test'] },
+      { from: ['form@company.test'], recipients: ['max@company.test'], replyTo: ['ada@customer.test'] },
+      null,
+    ],
     ['not mail from outside', { internalDomains: ['company.test'] }, {}, null],
     [
       'not mail to outside',

@@ -20,8 +20,8 @@ export interface CaptureRules {
 }
 
 /**
- * `address`: its sender, or all its recipients, are in `neverAddresses`. `subject`: in `neverSubjects`. `internal`: the sender and all
- * recipients are in `internalDomains`. `private`: it is marked so. `stranger`: nobody in it is a customer, it answers no recorded email, and
+ * `address`: its sender, or all its recipients, are in `neverAddresses`. `subject`: in `neverSubjects`. `internal`: the sender, all
+ * recipients and those who get the answer are in `internalDomains`. `private`: it is marked so. `stranger`: nobody in it is a customer, it answers no recorded email, and
  * it is no report.
  */
 export const LEFT_OUT_REASONS = ['address', 'subject', 'internal', 'private', 'stranger'] as const;
@@ -31,7 +31,7 @@ export type LeftOutReason = (typeof LEFT_OUT_REASONS)[number];
 export interface CaptureFacts {
   readonly messageId: string | null;
   readonly from: readonly string[];
-  /** To and Cc. */
+  /** To, Cc, and Bcc, which copies of sent mail have. */
   readonly recipients: readonly string[];
   readonly replyTo: readonly string[];
   readonly subject: string;
@@ -45,14 +45,16 @@ export interface CaptureFacts {
 /** Why a message is left out, apart from `stranger`; null: it is not. */
 export function leftOutBy(
   rules: CaptureRules,
-  { from, recipients, subject, sensitivity }: CaptureFacts,
+  { from, recipients, replyTo, subject, sensitivity }: CaptureFacts,
 ): Exclude<LeftOutReason, 'stranger'> | null {
   const isNever = (address: string) => rules.neverAddresses.some((pattern) => matches(pattern, address));
   if (isEach(from, isNever) || isEach(recipients, isNever)) return 'address';
   const sought = subject.normalize('NFC').toLowerCase();
   if (rules.neverSubjects.some((part) => sought.includes(part))) return 'subject';
   const isInternal = (address: string) => rules.internalDomains.includes(domainOf(address));
-  if (isEach(from, isInternal) && isEach(recipients, isInternal)) return 'internal';
+  // A contact form of our own writes to us, with the customer in Reply-To.
+  if (isEach(from, isInternal) && isEach(recipients, isInternal) && replyTo.every(isInternal))
+    return 'internal';
   if (rules.leaveOutPrivate && PRIVATE.has(sensitivity?.trim().toLowerCase() ?? '')) return 'private';
   return null;
 }

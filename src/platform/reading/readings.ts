@@ -95,7 +95,7 @@ function factsOf(message: ParsedMessage): CaptureFacts {
   return {
     messageId: message.messageId,
     from: addresses(message.from),
-    recipients: addresses([...message.to, ...message.cc]),
+    recipients: addresses([...message.to, ...message.cc, ...message.bcc]),
     replyTo: addresses(message.replyTo),
     subject: message.subject,
     sensitivity: fieldValue(message.fields, 'sensitivity'),
