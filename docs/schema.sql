@@ -825,6 +825,7 @@ create table mailbox_accounts (
   connected_at timestamp with time zone,
   failing_since timestamp with time zone,
   notified_at timestamp with time zone,
+  judged_by bytea,
   constraint mailbox_accounts_pkey PRIMARY KEY (account_id),
   constraint mailbox_accounts_check CHECK (((notified_at IS NULL) OR (failing_since IS NOT NULL))),
   constraint mailbox_accounts_check1 CHECK (((owner IS NULL) = (lease_until IS NULL))),
@@ -852,6 +853,8 @@ create table mailbox_messages (
   left_out text,
   left_out_at timestamp with time zone,
   message_id_digest bytea,
+  answers_since timestamp with time zone,
+  judge_again_at timestamp with time zone,
   constraint mailbox_messages_pkey PRIMARY KEY (mailbox_id, uid_validity, uid),
   constraint mailbox_messages_mailbox_id_fkey FOREIGN KEY (mailbox_id) REFERENCES mailboxes(id) ON DELETE CASCADE,
   constraint mailbox_messages_arrival_digest_check CHECK ((octet_length(arrival_digest) = 32)),
@@ -867,6 +870,8 @@ create table mailbox_messages (
 );
 CREATE INDEX mailbox_messages_email ON mailbox_messages (email_id) WHERE (email_id IS NOT NULL);
 CREATE INDEX mailbox_messages_forget ON mailbox_messages (mailbox_id, left_out_at) WHERE (message_id_digest IS NOT NULL);
+CREATE INDEX mailbox_messages_judge_again ON mailbox_messages (mailbox_id, judge_again_at) WHERE (judge_again_at IS NOT NULL);
+CREATE INDEX mailbox_messages_judged ON mailbox_messages (mailbox_id) WHERE (left_out IS NOT NULL);
 CREATE INDEX mailbox_messages_left_out ON mailbox_messages (message_id_digest) WHERE (message_id_digest IS NOT NULL);
 CREATE UNIQUE INDEX mailbox_messages_quarantine_id ON mailbox_messages (quarantine_id) WHERE (quarantine_id IS NOT NULL);
 CREATE INDEX mailbox_messages_quarantined ON mailbox_messages (quarantined_at DESC, quarantine_id DESC) WHERE ((quarantined_at IS NOT NULL) AND (expunged_at IS NULL));

@@ -4,7 +4,7 @@
  */
 import { createAccountStore } from '../areas/accounts/account-store.ts';
 import { requestAccountErasure } from '../areas/erase/erasure-store.ts';
-import { forgetMailboxes, rereadMailboxes } from '../areas/mailboxes/mailbox-records.ts';
+import { forgetMailboxes, followRules } from '../areas/mailboxes/mailbox-records.ts';
 import {
   joinFields,
   withoutLogin,
@@ -435,7 +435,7 @@ export async function openStoredAccounts(
 ): Promise<{ readonly store: AccountStore; readonly sealer: AccountSealer }> {
   const store = createAccountStore(pool, {
     forgetMailboxes,
-    rereadMailboxes,
+    followRules,
     requestErasure: requestAccountErasure,
   });
   const sealer = await createAccountSealer(config);

@@ -170,6 +170,58 @@ describe('what the rules of an account leave out', () => {
     expect((await inboxOf(world)).leftOut).toEqual(NOTHING);
   });
 
+  it('is judged again when other rules come without a word, as those of ACCOUNTS_FILE', async () => {
+    const world = worlds.createWorld();
+    world.inbox.add(numberedMail(1, { from: 'post@bank.test' }));
+    world.inbox.add(numberedMail(2));
+    const first = await world.start({ capture: rules({ neverAddresses: ['*@bank.test'] }) });
+    await world.waitForPass();
+    expect((await inboxOf(world)).leftOut.address).toBe(1);
+    await world.stop(first);
+    const second = await world.start({ capture: rules({ neverSubjects: ['nr. 1'] }) });
+    await expect.poll(async () => (await inboxOf(world)).leftOut).toEqual({ ...NOTHING, subject: 1 });
+    await world.stop(second);
+    await world.start({ capture: null });
+    await expect.poll(() => subjectsOf(world)).toEqual(['Nr. 1', 'Nr. 2']);
+    expect((await inboxOf(world)).leftOut).toEqual(NOTHING);
+  });
+
+  it('is judged again when it answers what may be recorded later', async () => {
+    const world = worlds.createWorld();
+    await worlds.query(
+      `insert into customer_addresses (customer_id, address, origin) values ($1, 'early@customer.test', 'registered')`,
+      [randomUUID()],
+    );
+    const bob = 'bob@stranger.test';
+    world.inbox.add(numberedMail(1, { from: 'early@customer.test' }));
+    world.inbox.add(numberedMail(2, { from: bob, inReplyTo: '<1@customer.test>' }));
+    world.inbox.add(numberedMail(3, { from: bob, inReplyTo: '<unknown@customer.test>' }));
+    world.inbox.add(numberedMail(4, { from: bob }));
+    await world.start({ capture: rules({ onlyCustomers: true }) });
+    await world.waitForPass();
+    const ofAccount = 'mailbox_id in (select id from mailboxes where account_id = $1)';
+    const again = () =>
+      worlds.query(
+        `select uid::int, judge_again_at > now() as later, judge_again_at - left_out_at >= interval '10 minutes' as waits
+        from mailbox_messages where judge_again_at is not null and ${ofAccount} order by uid`,
+        [world.account],
+      );
+    const judgeNow = (age: string) =>
+      worlds.query(
+        `update mailbox_messages set judge_again_at = now() - interval '1 second', answers_since = now() - interval '${age}'
+        where judge_again_at is not null and ${ofAccount}`,
+        [world.account],
+      );
+    await expect.poll(again).toEqual([2, 3].map((uid) => ({ uid, later: true, waits: true })));
+    await judgeNow('1 hour');
+    await expect.poll(() => subjectsOf(world)).toEqual(['Nr. 1', 'Nr. 2']);
+    await expect.poll(again).toEqual([{ uid: 3, later: true, waits: true }]);
+    await judgeNow('25 hours');
+    await expect.poll(again).toEqual([]);
+    await expect.poll(async () => (await inboxOf(world)).leftOut.stranger).toBe(2);
+    expect(await leftOut(world, '3@customer.test')).toEqual([['INBOX', 'stranger']]);
+  });
+
   it('is found for a month', async () => {
     const world = worlds.createWorld();
     world.inbox.add(mail({ messageId: '<old@bank.test>', from: 'post@bank.test' }));

@@ -74,7 +74,7 @@ describe('one owner', () => {
     const { records } = node;
     for (const write of [
       () => records.noteAttempt(other.owner, other.accountId),
-      () => records.openMailboxes(other.owner, other.accountId, [{ path: 'X', specialUse: null }]),
+      () => records.openMailboxes(other.owner, other.accountId, [{ path: 'X', specialUse: null }], null),
       () => records.recordChanges(generation, { arrived: uids, gone: [] }),
       () => records.conclude(generation, { taken: [], failed: [] }),
       () => records.concludePass(generation, 0),

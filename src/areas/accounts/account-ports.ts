@@ -57,7 +57,7 @@ export interface AccountStore {
   /**
    * Throws `account_changed` when the version is another one, and `secrets_key_missing` as `create` does.
    *
-   * @param mailboxes `again`: everything in them is looked at again; `otherBy`: how far they were read means nothing any more, by the key
+   * @param mailboxes `again`: other rules say what of them is recorded; `otherBy`: how far they were read means nothing any more, by the key
    *   that names other ones
    */
   change(

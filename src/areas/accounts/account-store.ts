@@ -14,8 +14,8 @@ import { forgetTokens } from './oauth2-tokens.ts';
 export interface AccountStorePorts {
   /** How far the mailboxes of the account were read, when it gets other ones. */
   readonly forgetMailboxes: (executor: Executor, accountId: string) => Promise<void>;
-  /** When everything in them is to be looked at again. */
-  readonly rereadMailboxes: (executor: Executor, accountId: string) => Promise<void>;
+  /** When other rules say what of them is recorded. */
+  readonly followRules: (executor: Executor, accountId: string) => Promise<void>;
   /** When it is deleted with its mail. */
   readonly requestErasure: (
     executor: Executor,
@@ -25,7 +25,7 @@ export interface AccountStorePorts {
 
 export function createAccountStore(
   pool: Pool,
-  { forgetMailboxes, rereadMailboxes, requestErasure }: AccountStorePorts,
+  { forgetMailboxes, followRules, requestErasure }: AccountStorePorts,
 ): AccountStore {
   const read = async (executor: Executor, id: string): Promise<StoredAccount | null> => {
     const [row] = await run(executor, READ, { id });
@@ -68,7 +68,7 @@ export function createAccountStore(
           await run(client, SET_AUTHOR, { id: account.id, author: mailboxes.otherBy });
           await forgetMailboxes(client, account.id);
         }
-        if (mailboxes === 'again') await rereadMailboxes(client, account.id);
+        if (mailboxes === 'again') await followRules(client, account.id);
         return read(client, account.id);
       }),
 

@@ -105,7 +105,7 @@ const REPAIR = statement(
     insert into mailbox_messages as m (mailbox_id, uid_validity, uid)
     select $mailboxId, $uidValidity, uid from unnest($firstToTake::bigint[], $lastToTake::bigint[]) r (first, last), generate_series(r.first, r.last) uid
     on conflict (mailbox_id, uid_validity, uid) do update set email_id = null, expunged_at = null, left_out = null,
-      left_out_at = null, message_id_digest = null, tries = 0,
+      left_out_at = null, message_id_digest = null, answers_since = null, judge_again_at = null, tries = 0,
       next_try_at = now(), last_error = null
   ), present as (
     update mailbox_messages m set expunged_at = null, next_try_at = now()

@@ -7,7 +7,7 @@
  * and throws `LeaseLost`. All throw `ServiceError('database_unavailable')`.
  */
 import type { MessageIdentity } from '../../core/message/identity.ts';
-import type { CaptureFacts, LeftOutReason } from '../../core/mailbox/capture.ts';
+import type { CaptureFacts, CaptureRules, LeftOutReason } from '../../core/mailbox/capture.ts';
 import type { HeaderSummary } from '../../core/mailbox/header-summary.ts';
 import type { AccountFailure, MessageRetry, MessageTries } from '../../core/mailbox/retry.ts';
 import type { Reader } from '../../core/mailbox/spread.ts';
@@ -78,6 +78,8 @@ export interface LeftOutMessage {
   readonly reason: LeftOutReason;
   /** null: it has none. */
   readonly messageId: string | null;
+  /** It answers something that may be recorded later: it is judged again several times within a day. */
+  readonly isAnswer: boolean;
 }
 
 export interface PassResult {
@@ -129,11 +131,15 @@ export interface MailboxRecords {
       readonly isLasting: boolean;
     },
   ): Promise<void>;
-  /** The mailboxes to read, created if new, in the order given. Other mailboxes of the account are no longer read. */
+  /**
+   * The mailboxes to read, created if new, in the order given. Other mailboxes of the account are no longer read. What was left out by
+   * other rules than `capture` waits again.
+   */
   openMailboxes(
     owner: string,
     accountId: string,
     mailboxes: readonly MailboxInfo[],
+    capture: CaptureRules | null,
   ): Promise<readonly KnownMailboxRecord[]>;
   /** UIDs of a generation that are not known to be gone. */
   readUids(mailboxId: string, uidValidity: number): Promise<UidSet>;

@@ -9,7 +9,7 @@ import {
   type TakenMessage,
   type WaitingMessage,
 } from './mailbox-record-ports.ts';
-import type { CaptureFacts } from '../../core/mailbox/capture.ts';
+import type { CaptureFacts, CaptureRules } from '../../core/mailbox/capture.ts';
 import { matchOf } from '../customers/match-customer.ts';
 import type { HeaderSummary } from '../../core/mailbox/header-summary.ts';
 import { joinRanges, type UidSet } from '../../core/mailbox/uid-set.ts';
@@ -26,10 +26,11 @@ export function createMailboxRecords(pool: Pool): MailboxRecords {
   return {
     ...createMailboxLeases(pool),
 
-    async openMailboxes(owner, accountId, mailboxes) {
+    async openMailboxes(owner, accountId, mailboxes, capture) {
       const paths = mailboxes.map(({ path }) => path);
       const uses = mailboxes.map(({ specialUse }) => specialUse);
       await fenced(pool, OPEN, { accountId, owner, paths, uses });
+      await judgeAgain(pool, { accountId, owner, rules: rulesDigest(capture) });
       const rows = await run(pool, READ_MAILBOXES, { accountId, paths });
       return rows.map(toMailbox);
     },
@@ -114,6 +115,7 @@ export function createMailboxRecords(pool: Pool): MailboxRecords {
         summaries: all.map(({ summary }) => toSummaryJson(summary ?? null)),
         leftOut: all.map((message) => message.leftOut ?? null),
         messageIds: all.map(({ messageId }) => digestOf(messageId ?? null)),
+        areAnswers: all.map(({ isAnswer }) => isAnswer ?? false),
         arrivals: all.map(({ arrival }) => (arrival === undefined ? null : Buffer.from(arrival, 'hex'))),
       });
     },
@@ -129,6 +131,28 @@ export function createMailboxRecords(pool: Pool): MailboxRecords {
     noteMailboxFailure: (mailbox, reason) =>
       fenced(pool, NOTE_MAILBOX_FAILURE, { ...mailbox, reason: storable(reason) }),
   };
+}
+
+/** What was left out by other rules is judged again. In pieces: the lease can't be renewed during a statement. */
+async function judgeAgain(
+  pool: Pool,
+  values: { readonly accountId: string; readonly owner: string; readonly rules: Buffer | null },
+): Promise<void> {
+  for (;;) {
+    const [row] = await run(pool, JUDGE_SOME, { ...values, limit: JUDGED_IN_ONE });
+    if (row?.held !== true) throw new LeaseLost(values.accountId);
+    if (Number(row.judged) === 0) break;
+  }
+  await fenced(pool, NOTE_RULES, values);
+}
+
+const JUDGED_IN_ONE = 10_000;
+
+/** null: nothing is left out. Which mailboxes are read is no matter of judgement. */
+function rulesDigest(capture: CaptureRules | null): Buffer | null {
+  if (capture === null) return null;
+  const { folders: _, ...rules } = capture;
+  return createHash('sha256').update(JSON.stringify(rules)).digest();
 }
 
 function toSummaryJson(summary: HeaderSummary | null): string | null {
@@ -226,14 +250,18 @@ const CONCLUDE = statement(
   `${HELD}, concluded as (
     update mailbox_messages m set email_id = r.email_id, arrival_digest = r.arrival, tries = coalesce(r.tries, m.tries), last_error = r.reason,
       left_out = r.left_out, left_out_at = case when r.left_out is not null then now() end, message_id_digest = r.message_id_digest,
+      answers_since = case when r.is_answer then coalesce(m.answers_since, now()) end,
+      -- After 10 minutes at first, then after as long as it is left out already
+      judge_again_at = case when r.is_answer and (m.answers_since is null or m.answers_since > now() - interval '1 day')
+        then now() + greatest(interval '10 minutes', now() - m.answers_since) end,
       next_try_at = case when r.email_id is null then ${fromNow('r.delay_ms')} else m.next_try_at end,
       quarantined_at = case when r.delays is not null then coalesce(m.quarantined_at, date_trunc('milliseconds', now())) end,
       quarantine_id = case when r.delays is not null then coalesce(m.quarantine_id, gen_random_uuid()) end,
       quarantine_delays = coalesce(r.delays, 0),
       header_summary = case when r.email_id is null and r.left_out is null then coalesce(r.summary::jsonb, m.header_summary) end
     from unnest($uids::bigint[], $emailIds::uuid[], $tries::int[], $delaysMs::float8[], $quarantineDelays::int[], $reasons::text[], $summaries::text[], $arrivals::bytea[],
-      $leftOut::text[], $messageIds::bytea[])
-      r (uid, email_id, tries, delay_ms, delays, reason, summary, arrival, left_out, message_id_digest), held
+      $leftOut::text[], $messageIds::bytea[], $areAnswers::boolean[])
+      r (uid, email_id, tries, delay_ms, delays, reason, summary, arrival, left_out, message_id_digest, is_answer), held
     where m.mailbox_id = $mailboxId and m.uid_validity = $uidValidity and m.uid = r.uid and m.email_id is null
   )
   select exists (select from held) as held`,
@@ -277,7 +305,12 @@ const CONCLUDE_PASS = statement(
     update mailbox_messages m set message_id_digest = null
     from held
     where m.mailbox_id = $mailboxId and m.message_id_digest is not null and m.left_out_at < now() - interval '30 days'
-      and clock_is_certain()
+      and m.judge_again_at is null and clock_is_certain()
+  ), again as (
+    update mailbox_messages m set left_out = null, left_out_at = null, message_id_digest = null, judge_again_at = null, next_try_at = now()
+    from held
+    where m.mailbox_id = $mailboxId and m.judge_again_at <= now() and m.expunged_at is null
+    returning m.uid
   ), noted as (
     update mailboxes b set last_success_at = greatest(b.last_success_at, now() - $ageMs * interval '1 millisecond')
     from held, waiting w where b.id = $mailboxId and w.messages = 0
@@ -287,7 +320,7 @@ const CONCLUDE_PASS = statement(
       and b.id = $mailboxId and b.special_use = '\\Inbox' and w.messages = 0
   )
   select exists (select from held) as held, w.messages as waiting, b.has_older,
-    (extract(epoch from w.next_try_at - now()) * 1000)::float8 as next_try_ms
+    case when exists (select from again) then 0 else (extract(epoch from w.next_try_at - now()) * 1000)::float8 end as next_try_ms
   from waiting w, mailboxes b where b.id = $mailboxId`,
 );
 
@@ -334,11 +367,36 @@ const FORGET_PROGRESS = statement(
   'update mailboxes set uid_next = null where account_id = $accountId',
 );
 
-/** Rules changed, or an operator wants to know: what was left out is judged again. */
-const JUDGE_AGAIN = statement(
+const JUDGE_SOME = statement(
   'judge-messages-again',
-  `update mailbox_messages m set left_out = null, left_out_at = null, message_id_digest = null
-  from mailboxes b where b.account_id = $accountId and m.mailbox_id = b.id and m.left_out is not null`,
+  `${HELD}, judged as (
+    update mailbox_messages m set left_out = null, left_out_at = null, message_id_digest = null, answers_since = null, judge_again_at = null
+    from (
+      select o.mailbox_id, o.uid_validity, o.uid from held, mailbox_accounts a
+      join mailboxes b on b.account_id = a.account_id
+      join mailbox_messages o on o.mailbox_id = b.id and o.left_out is not null
+      where a.account_id = $accountId and a.judged_by is distinct from $rules::bytea
+      limit $limit
+    ) o
+    where m.mailbox_id = o.mailbox_id and m.uid_validity = o.uid_validity and m.uid = o.uid
+    returning m.uid
+  )
+  select exists (select from held) as held, (select count(*) from judged) as judged`,
+);
+
+const NOTE_RULES = statement(
+  'note-capture-rules',
+  `${HELD}, noted as (
+    update mailbox_accounts set judged_by = $rules::bytea
+    where account_id = $accountId and judged_by is distinct from $rules::bytea and exists (select from held)
+  )
+  select exists (select from held) as held`,
+);
+
+/** An operator wants to know: no rules have this digest. */
+const FORGET_RULES = statement(
+  'forget-capture-rules',
+  `update mailbox_accounts set judged_by = ''::bytea where account_id = $accountId`,
 );
 
 /** What has no email is on the other server alone, and can't be fetched any more. */
@@ -384,5 +442,11 @@ export async function rereadMailboxes(executor: Executor, accountId: string): Pr
 /** Has all mailboxes of the account compared with the server, and what was left out judged again, when they are opened next. */
 async function forgetProgress(executor: Executor, accountId: string): Promise<void> {
   await run(executor, FORGET_PROGRESS, { accountId });
-  await run(executor, JUDGE_AGAIN, { accountId });
+  await run(executor, FORGET_RULES, { accountId });
+}
+
+/** The account gets other rules: a process that does not know them yet reads nothing by the old ones. */
+export async function followRules(executor: Executor, accountId: string): Promise<void> {
+  await holdBack(executor, accountId);
+  await forgetProgress(executor, accountId);
 }

@@ -50,7 +50,7 @@ export async function readAccount(
 ): Promise<never> {
   const { leave, owner, accountId } = options;
   const found = mailboxesToRead(await session.listMailboxes(), options.capture);
-  const records = await ports.records.openMailboxes(owner, accountId, found);
+  const records = await ports.records.openMailboxes(owner, accountId, found, options.capture);
   const mailboxes = records.map((record): Visited => ({
     owner,
     accountId,

@@ -79,6 +79,7 @@ declare module '../../platform/db/statement.ts' {
         arrivals: readonly (Buffer | null)[] | null;
         leftOut: readonly (string | null)[] | null;
         messageIds: readonly (Buffer | null)[] | null;
+        areAnswers: readonly (boolean | null)[] | null;
         mailboxId: string | null;
         uidValidity: number | string | null;
       };
@@ -171,6 +172,12 @@ declare module '../../platform/db/statement.ts' {
       };
       row: object;
     };
+    'forget-capture-rules': {
+      values: {
+        accountId: string | null;
+      };
+      row: object;
+    };
     'forget-mailbox-errors': {
       values: {
         accountId: string | null;
@@ -211,8 +218,14 @@ declare module '../../platform/db/statement.ts' {
     'judge-messages-again': {
       values: {
         accountId: string | null;
+        owner: string | null;
+        rules: Buffer | null;
+        limit: number | string | null;
       };
-      row: object;
+      row: {
+        held: boolean | null;
+        judged: string | null;
+      };
     };
     'known-to-account': {
       values: {
@@ -370,6 +383,16 @@ declare module '../../platform/db/statement.ts' {
         uid: string;
         tries: number;
         quarantine_delays: number | null;
+      };
+    };
+    'note-capture-rules': {
+      values: {
+        accountId: string | null;
+        owner: string | null;
+        rules: Buffer | null;
+      };
+      row: {
+        held: boolean | null;
       };
     };
     'open-mailboxes': {

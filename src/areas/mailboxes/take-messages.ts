@@ -292,6 +292,8 @@ async function leaveOut(
     uid,
     reason,
     messageId: factsOf.get(uid)?.messageId ?? null,
+    // The newest messages are taken first, and INBOX before Sent: what it answers may not be recorded yet.
+    isAnswer: reason === 'stranger' && (factsOf.get(uid)?.answers.length ?? 0) > 0,
   }));
   if (leftOut.length > 0) await ports.records.conclude(mailbox, { taken: [], failed: [], leftOut });
   const present = new Set(headers.map(({ uid }) => uid));

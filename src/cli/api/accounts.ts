@@ -4,7 +4,7 @@ import { shownMailbox } from '../../core/address/shown-mailbox.ts';
 import { path, type ApiRequest } from '../../api/mcp/api-call.ts';
 import { createAccountStore } from '../../areas/accounts/account-store.ts';
 import { requestAccountErasure } from '../../areas/erase/erasure-store.ts';
-import { forgetMailboxes, rereadMailboxes } from '../../areas/mailboxes/mailbox-records.ts';
+import { forgetMailboxes, followRules } from '../../areas/mailboxes/mailbox-records.ts';
 import { rotateSecrets } from '../../service/account-sealer.ts';
 import { defineCommand, UsageError, type CommandResult } from '../command.ts';
 import { printable, type Output } from '../output.ts';
@@ -205,7 +205,7 @@ export const accountsCommand = defineCommand({
       const { pool } = await context.open();
       const accounts = await rotateSecrets(
         context.config,
-        createAccountStore(pool, { forgetMailboxes, rereadMailboxes, requestErasure: requestAccountErasure }),
+        createAccountStore(pool, { forgetMailboxes, followRules, requestErasure: requestAccountErasure }),
       );
       output.print(
         `${formatCount(accounts, 'account')} ${accounts === 1 ? 'is' : 'are'} sealed with the new key`,

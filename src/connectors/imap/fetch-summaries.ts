@@ -11,10 +11,10 @@ import { inPortions } from './uid-set.ts';
 
 const HEADER_FIELDS: Readonly<Record<SummaryFields, string[]>> = {
   trace: ['Message-ID', 'Date', 'From', 'Subject', 'Received'],
-  rules: [
-    ...['Message-ID', 'From', 'Reply-To', 'To', 'Cc', 'Bcc', 'Subject', 'Sensitivity'],
-    ...['In-Reply-To', 'References', 'Content-Type', 'Return-Path'],
-  ],
+  rules:
+    'Message-ID From Reply-To To Cc Bcc Subject Sensitivity In-Reply-To References Content-Type Return-Path'.split(
+      ' ',
+    ),
 };
 const END_OF_HEADER = Buffer.from('\r\n');
 

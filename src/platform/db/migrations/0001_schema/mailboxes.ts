@@ -69,6 +69,8 @@ export const MAILBOXES = [
     -- When the operators got their mail about this failure; null: not yet
     notified_at timestamptz,
     check (notified_at is null or failing_since is not null),
+    -- Digest of the rules by which its messages were left out; null: of none
+    judged_by bytea,
     check ((owner is null) = (lease_until is null)),
     check ((last_error is null) = (last_error_kind is null) and (last_error is null) = (last_error_at is null))
   )`,
@@ -129,6 +131,9 @@ export const MAILBOXES = [
     left_out_at timestamptz,
     -- SHA-256, for a month: to find out why an email is missing
     message_id_digest bytea check (octet_length(message_id_digest) = 32),
+    -- It answers an email that may be recorded later than itself: since when it is left out, and when it is judged again
+    answers_since timestamptz,
+    judge_again_at timestamptz,
     primary key (mailbox_id, uid_validity, uid),
     check (email_id is null or (quarantined_at is null and left_out is null)),
     check (quarantined_at is null or left_out is null),
@@ -138,6 +143,9 @@ export const MAILBOXES = [
   // Messages that wait or are set aside, the newest first
   `create index mailbox_messages_waiting on mailbox_messages (mailbox_id, uid_validity, uid desc)
     where email_id is null and left_out is null and expunged_at is null`,
+  `create index mailbox_messages_judged on mailbox_messages (mailbox_id) where left_out is not null`,
+  `create index mailbox_messages_judge_again on mailbox_messages (mailbox_id, judge_again_at)
+    where judge_again_at is not null`,
   `create index mailbox_messages_left_out on mailbox_messages (message_id_digest) where message_id_digest is not null`,
   `create index mailbox_messages_forget on mailbox_messages (mailbox_id, left_out_at)
     where message_id_digest is not null`,
