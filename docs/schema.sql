@@ -869,7 +869,7 @@ create table mailbox_messages (
   constraint mailbox_messages_uid_check CHECK (((uid >= 1) AND (uid <= '4294967295'::bigint)))
 );
 CREATE INDEX mailbox_messages_email ON mailbox_messages (email_id) WHERE (email_id IS NOT NULL);
-CREATE INDEX mailbox_messages_forget ON mailbox_messages (mailbox_id, left_out_at) WHERE (message_id_digest IS NOT NULL);
+CREATE INDEX mailbox_messages_forget ON mailbox_messages (left_out_at) WHERE (message_id_digest IS NOT NULL);
 CREATE INDEX mailbox_messages_judge_again ON mailbox_messages (mailbox_id, judge_again_at) WHERE (judge_again_at IS NOT NULL);
 CREATE INDEX mailbox_messages_judged ON mailbox_messages (mailbox_id) WHERE (left_out IS NOT NULL);
 CREATE INDEX mailbox_messages_left_out ON mailbox_messages (message_id_digest) WHERE (message_id_digest IS NOT NULL);

@@ -295,6 +295,7 @@ const KNOWN = statement(
     ) as answered`,
 ).narrow<{ customers: string[]; answered: string[] }>();
 
+/** Digests are forgotten in the mailboxes of all accounts: some of these are not read any more. */
 const CONCLUDE_PASS = statement(
   'conclude-mailbox-pass',
   `${HELD}, waiting as materialized (
@@ -303,9 +304,13 @@ const CONCLUDE_PASS = statement(
     where mailbox_id = $mailboxId and uid_validity = $uidValidity and email_id is null and left_out is null and expunged_at is null
   ), forgotten as (
     update mailbox_messages m set message_id_digest = null
-    from held
-    where m.mailbox_id = $mailboxId and m.message_id_digest is not null and m.left_out_at < now() - interval '30 days'
-      and m.judge_again_at is null and clock_is_certain()
+    from held, (
+      select mailbox_id, uid_validity, uid from mailbox_messages
+      where message_id_digest is not null and left_out_at < now() - interval '30 days' and clock_is_certain()
+        and (mailbox_id <> $mailboxId or judge_again_at is null)
+      order by left_out_at limit 1000 for update skip locked
+    ) o
+    where m.mailbox_id = o.mailbox_id and m.uid_validity = o.uid_validity and m.uid = o.uid
   ), again as (
     update mailbox_messages m set left_out = null, left_out_at = null, message_id_digest = null, judge_again_at = null, next_try_at = now()
     from held

@@ -147,7 +147,7 @@ export const MAILBOXES = [
   `create index mailbox_messages_judge_again on mailbox_messages (mailbox_id, judge_again_at)
     where judge_again_at is not null`,
   `create index mailbox_messages_left_out on mailbox_messages (message_id_digest) where message_id_digest is not null`,
-  `create index mailbox_messages_forget on mailbox_messages (mailbox_id, left_out_at)
+  `create index mailbox_messages_forget on mailbox_messages (left_out_at)
     where message_id_digest is not null`,
   `create index mailbox_messages_email on mailbox_messages (email_id) where email_id is not null`,
   `create unique index mailbox_messages_quarantine_id on mailbox_messages (quarantine_id)
