@@ -248,6 +248,32 @@ describe('what the rules of an account leave out', () => {
   });
 });
 
+it('is found for a month, also where no mailbox is read any more', async () => {
+  const world = worlds.createWorld();
+  addMailbox(world, 'Archiv').add(mail({ messageId: '<left@bank.test>', from: 'post@bank.test' }));
+  const capture = rules({ neverAddresses: ['*@bank.test'], folders: ['Archiv'] });
+  const node = await world.start({ capture });
+  await expect.poll(() => leftOut(world, 'left@bank.test')).toEqual([['Archiv', 'address']]);
+  await world.stop(node);
+  await worlds.query(
+    `update mailbox_messages set left_out_at = left_out_at - interval '31 days'
+    where mailbox_id in (select id from mailboxes where account_id = $1)`,
+    [world.account],
+  );
+  await worlds.createWorld().start();
+  await expect
+    .poll(
+      () =>
+        worlds.query(
+          `select from mailbox_messages m join mailboxes b on b.id = m.mailbox_id
+          where m.message_id_digest is not null and b.account_id = $1`,
+          [world.account],
+        ),
+      { timeout: 10_000 },
+    )
+    .toEqual([]);
+});
+
 describe('other mailboxes of an account', () => {
   it('are read when the rules name them, each message once', async () => {
     const world = worlds.createWorld();
@@ -298,6 +324,27 @@ describe('other mailboxes of an account', () => {
         ['Gefälscht', 'inbound'],
         ['Geschrieben', 'outbound'],
       ]);
+  });
+
+  it('may come and go while the account is read', async () => {
+    const world = worlds.createWorld();
+    addMailbox(world, 'Projekte/Alpha').add(numberedMail(1));
+    await world.start({ capture: rules({ folders: ['Projekte/*'] }) });
+    await expect.poll(() => subjectsOf(world)).toEqual(['Nr. 1']);
+    addMailbox(world, 'Projekte/Beta').add(numberedMail(2));
+    addMailbox(world, 'Notizen').add(numberedMail(3));
+    await expect.poll(() => subjectsOf(world), { timeout: 10_000 }).toEqual(['Nr. 1', 'Nr. 2']);
+    world.server.accounts.get(world.account)!.delete('Projekte/Alpha');
+    await expect
+      .poll(
+        async () =>
+          (await status.readStatus(world.account))[0]!.mailboxes.find(({ path }) => path === 'Projekte/Alpha')
+            ?.leftAt,
+        { timeout: 10_000 },
+      )
+      .not.toBeNull();
+    world.inbox.add(numberedMail(4));
+    await expect.poll(() => subjectsOf(world)).toEqual(['Nr. 1', 'Nr. 2', 'Nr. 4']);
   });
 
   it('are left when the rules no longer name them; their mail stays', async () => {

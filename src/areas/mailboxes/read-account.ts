@@ -2,6 +2,7 @@
  * Reads the mailboxes of one account over one connection, until it breaks or the reading is stopped: INBOX, the Sent mailbox and the others
  * of the account first, then INBOX whenever the server reports a change, and all from time to time anyway.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { isCaptured, type CaptureRules } from '../../core/mailbox/capture.ts';
 import { MailboxError, type MailboxInfo, type MailboxSession } from './mailbox-ports.ts';
 import type { MailboxRecords } from './mailbox-record-ports.ts';
@@ -48,24 +49,27 @@ export async function readAccount(
   session: MailboxSession,
   options: ReadAccountOptions,
 ): Promise<never> {
-  const { leave, owner, accountId } = options;
-  const found = mailboxesToRead(await session.listMailboxes(), options.capture);
-  const records = await ports.records.openMailboxes(owner, accountId, found, options.capture);
-  const mailboxes = records.map((record): Visited => ({
-    owner,
-    accountId,
-    record,
-    kind: record.specialUse === INBOX ? 'inbox' : record.specialUse === SENT ? 'sent' : 'other',
-    progress: record.progress,
-    lookedAt: null,
-    nextTryAt: -Infinity,
-  }));
-  const [inbox] = mailboxes;
-  if (inbox === undefined) throw new MailboxError('refused', 'the account has no INBOX');
+  const { leave } = options;
+  let listed = await listToRead(session, options);
+  let listedAt = performance.now();
+  let mailboxes = await openListed(ports, listed, [], options);
+  let inbox = firstOf(mailboxes);
 
   const due = new Set(mailboxes);
   let opened: Visited | null = null;
   for (;;) {
+    if (hasOthers(options.capture) && performance.now() - listedAt >= options.pollMs) {
+      leave.throwIfAborted();
+      const now = await listToRead(session, options);
+      listedAt = performance.now();
+      if (!isDeepStrictEqual(now, listed)) {
+        listed = now;
+        mailboxes = await openListed(ports, listed, mailboxes, options);
+        inbox = firstOf(mailboxes);
+        for (const mailbox of due) if (!mailboxes.includes(mailbox)) due.delete(mailbox);
+        for (const mailbox of mailboxes) if (mailbox.lookedAt === null) due.add(mailbox);
+      }
+    }
     // INBOX first, when there may be much to take; last, when it only has to be open for the wait.
     const round: readonly Visited[] = inbox.lookedAt === null ? mailboxes : mailboxes.toReversed();
     for (const mailbox of round) {
@@ -81,6 +85,44 @@ export async function readAccount(
       due.add(inbox);
     }
   }
+}
+
+const listToRead = async (
+  session: MailboxSession,
+  { capture }: ReadAccountOptions,
+): Promise<readonly MailboxInfo[]> => mailboxesToRead(await session.listMailboxes(), capture);
+
+/** Mailboxes may come and go, but for INBOX and Sent. */
+const hasOthers = (capture: CaptureRules | null): boolean => capture !== null && capture.folders.length > 0;
+
+/** @param known these stay as they are */
+async function openListed(
+  { records }: ReadAccountPorts,
+  listed: readonly MailboxInfo[],
+  known: readonly Visited[],
+  { owner, accountId, capture }: ReadAccountOptions,
+): Promise<readonly Visited[]> {
+  const opened = await records.openMailboxes(owner, accountId, listed, capture);
+  return opened.map((record): Visited => {
+    const same = known.find(
+      (one) => one.record.id === record.id && one.record.specialUse === record.specialUse,
+    );
+    if (same !== undefined) return same;
+    return {
+      owner,
+      accountId,
+      record,
+      kind: record.specialUse === INBOX ? 'inbox' : record.specialUse === SENT ? 'sent' : 'other',
+      progress: record.progress,
+      lookedAt: null,
+      nextTryAt: -Infinity,
+    };
+  });
+}
+
+function firstOf([inbox]: readonly Visited[]): Visited {
+  if (inbox === undefined) throw new MailboxError('refused', 'the account has no INBOX');
+  return inbox;
 }
 
 const INBOX = '\\Inbox';
