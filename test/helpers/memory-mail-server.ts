@@ -30,6 +30,8 @@ const FIELDS: Readonly<Record<SummaryFields, RegExp>> = {
 export class MemoryMailbox {
   readonly info: MailboxInfo;
   readonly messages = new Map<number, MemoryMessage>();
+  /** UIDs of messages with the flag \Draft. */
+  readonly drafts = new Set<number>();
   readonly expunged = new Map<number, bigint>();
   uidValidity = 1000;
   uidNext = 1;
@@ -196,9 +198,11 @@ class MemorySession implements MailboxSession {
     };
   }
 
-  async listUids(first: number, since: Date | null): Promise<readonly number[]> {
+  async listUids(first: number, since: Date | null, withDrafts = true): Promise<readonly number[]> {
     await this.#command(`list from ${first}`);
-    return [...this.#mailbox().messages.values()]
+    const { messages, drafts } = this.#mailbox();
+    return [...messages.values()]
+      .filter(({ uid }) => withDrafts || !drafts.has(uid))
       .filter(({ uid, internalDate }) => uid >= first && (since === null || internalDate >= since))
       .map(({ uid }) => uid);
   }

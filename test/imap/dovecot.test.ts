@@ -97,6 +97,23 @@ namespace inbox {
     expect(sent.map((mailbox) => mailbox.path)).toEqual(['Ausgang']);
   });
 
+  it('lists messages without drafts, and reads blind copies', async () => {
+    const name = await fill('drafts', [small('one')]);
+    const blind = Buffer.from('Bcc: ada@customer.test\r\nX-Other: x\r\n\r\n');
+    await server.withClient('alice', async (client) => {
+      await client.append(name, small('two'), ['\\Draft']);
+      await client.append(name, blind);
+    });
+    const session = await connect();
+    await session.open(name, null);
+    expect(await session.listUids(1, null)).toEqual([1, 2, 3]);
+    expect(await session.listUids(1, null, false)).toEqual([1, 3]);
+    expect(await session.listUids(2, new Date(0), false)).toEqual([3]);
+    const [summary] = await collect(session.fetchSummaries([3], 'rules'));
+    expect(summary).toMatchObject({ isHeaderWhole: true });
+    expect(summary!.header.toString()).toBe('Bcc: ada@customer.test\r\n\r\n');
+  });
+
   it('reads UIDs, summaries and messages, and marks nothing', async () => {
     const messages = ['one', 'two', 'three'].map(small);
     const name = await fill('reads', messages.slice(0, 2));

@@ -326,6 +326,23 @@ describe('other mailboxes of an account', () => {
       ]);
   });
 
+  it('may have drafts, which are no mail yet', async () => {
+    const world = worlds.createWorld();
+    const [all, drafts] = [addMailbox(world, 'Alle', '\\All'), addMailbox(world, 'Nur Entwürfe')];
+    const from = `${world.account}@example.com`;
+    const draft = (subject: string) => mail({ from, to: 'ada@customer.test', subject });
+    all.drafts.add(all.add(draft('Entwurf 1')));
+    drafts.drafts.add(drafts.add(draft('Entwurf 2')));
+    all.add(mail({ from, to: 'ada@customer.test', subject: 'Gesendet' }));
+    await world.start({ capture: rules({ folders: ['\\All', 'Nur*'] }) });
+    await expect.poll(() => subjectsOf(world)).toEqual(['Gesendet']);
+    all.drafts.add(all.add(draft('Entwurf 3')));
+    all.add(mail({ from, to: 'ada@customer.test', subject: 'Gesendet 2' }));
+    await expect.poll(() => subjectsOf(world)).toEqual(['Gesendet', 'Gesendet 2']);
+    const [reading] = await status.readStatus(world.account);
+    expect(reading!.mailboxes.map(({ lastError }) => lastError)).toEqual([null, null, null, null]);
+  });
+
   it('may come and go while the account is read', async () => {
     const world = worlds.createWorld();
     addMailbox(world, 'Projekte/Alpha').add(numberedMail(1));

@@ -9,12 +9,14 @@ import type { MessageId } from '../../core/message/message-id.ts';
 import type { AuditedMailbox, MailboxAuditStore, MailboxRepair } from './mailbox-audit.ts';
 import {
   MailboxError,
+  type MailboxInfo,
   type MailboxSession,
   type MailboxSource,
   type MessageSummary,
   type Uid,
 } from './mailbox-ports.ts';
 import { mailboxesToRead } from './read-account.ts';
+import { hasDrafts } from './sync-mailbox.ts';
 import { readHeaders } from '../../platform/reading/read-received.ts';
 import type { MessageReader } from '../../platform/reading/reading-ports.ts';
 
@@ -68,8 +70,8 @@ export async function* auditAccount(
   };
   signal.addEventListener('abort', cut, { once: true });
   try {
-    for (const { path } of mailboxesToRead(await session.listMailboxes(), capture)) {
-      const audit = await auditMailbox({ session, store, reader, signal }, accountId, path);
+    for (const info of mailboxesToRead(await session.listMailboxes(), capture)) {
+      const audit = await auditMailbox({ session, store, reader, signal }, accountId, info);
       if (repair && audit.mailbox !== null && audit.result.findings.size > 0) {
         await store.repair(audit.mailbox.id, audit.uidValidity, toRepair(audit.result.findings));
       }
@@ -84,9 +86,10 @@ export async function* auditAccount(
 async function auditMailbox(
   ports: Pick<Comparison, 'session' | 'store' | 'reader' | 'signal'>,
   accountId: string,
-  path: string,
+  info: MailboxInfo,
 ): Promise<{ result: MailboxAudit; mailbox: AuditedMailbox | null; uidValidity: number }> {
   const { session, store } = ports;
+  const { path } = info;
   const { uidValidity, exists } = await session.open(path, null);
   const mailbox = await store.findMailbox(accountId, path);
   const { waiting = 0, quarantined = 0 } = mailbox ?? {};
@@ -96,13 +99,13 @@ async function auditMailbox(
     return { result, mailbox: null, uidValidity };
   }
   const compare = { ...ports, mailbox, uidValidity };
-  const listed = await session.listUids(1, mailbox.progress.since);
+  const listed = await session.listUids(1, mailbox.progress.since, hasDrafts(info));
   const suspicious = await findWrong(compare, listed, null);
   // Both sides may have changed between the two reads; a real fault is still found by the second.
   const findings =
     suspicious.size === 0
       ? suspicious
-      : await findWrong(compare, await listAgain(session, path, mailbox), new Set(suspicious.keys()));
+      : await findWrong(compare, await listAgain(session, info, mailbox), new Set(suspicious.keys()));
   const byFinding = new Map<AuditFinding, WrongMessage[]>();
   for (const [uid, { finding, emailId }] of findings) {
     if (suspicious.get(uid)?.finding !== finding) continue;
@@ -124,14 +127,15 @@ async function auditMailbox(
 
 async function listAgain(
   session: MailboxSession,
-  path: string,
+  info: MailboxInfo,
   { progress }: AuditedMailbox,
 ): Promise<readonly Uid[]> {
+  const { path } = info;
   const { uidValidity } = await session.open(path, null);
   if (uidValidity !== progress.uidValidity) {
     throw new MailboxError('refused', `the UIDVALIDITY of ${path} changed during the audit`);
   }
-  return await session.listUids(1, progress.since);
+  return await session.listUids(1, progress.since, hasDrafts(info));
 }
 
 interface Comparison {

@@ -89,8 +89,10 @@ export interface MailboxSession {
   /**
    * UIDs of the open mailbox from `first` on, ascending; only of messages that the server received on the day of `since`
    * (UTC, but the server uses its own time zone) or later.
+   *
+   * @param withDrafts also those with the flag \Draft; default true
    */
-  listUids(first: Uid, since: Date | null): Promise<readonly Uid[]>;
+  listUids(first: Uid, since: Date | null, withDrafts?: boolean): Promise<readonly Uid[]>;
   /** In the order given. UIDs that no longer exist are left out; the same in `fetchMessages`. */
   fetchSummaries(uids: readonly Uid[], fields: SummaryFields): AsyncIterable<MessageSummary>;
   /** In the order given. A message's bytes are streamed with bounded memory, whatever its size. Never marks it as read. */

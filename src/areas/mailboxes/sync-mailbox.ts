@@ -7,7 +7,13 @@ import { DAY_MS } from '../../core/durations.ts';
 import type { CaptureRules } from '../../core/mailbox/capture.ts';
 import { compareUids, planSync, sinceOf, type MailboxProgress } from '../../core/mailbox/sync-plan.ts';
 import { NO_UIDS, piecesOf, toUidSet } from '../../core/mailbox/uid-set.ts';
-import { FIRST_SYNC_DAYS, MailboxError, type MailboxSession, type OpenedMailbox } from './mailbox-ports.ts';
+import {
+  FIRST_SYNC_DAYS,
+  MailboxError,
+  type MailboxInfo,
+  type MailboxSession,
+  type OpenedMailbox,
+} from './mailbox-ports.ts';
 import type { GenerationRef, KnownMailboxRecord } from './mailbox-record-ports.ts';
 import type { Limit } from '../../platform/base/limit.ts';
 import { traced } from '../../platform/base/tracing.ts';
@@ -136,8 +142,8 @@ async function look(
 
   if (plan.kind !== 'nothing') {
     const from = plan.kind === 'compare' ? 1 : plan.from;
-    const listed = toUidSet(await session.listUids(from, since));
-    if (plan.kind === 'compare') refuseEmptyList(opened, listed.length, since);
+    const listed = toUidSet(await session.listUids(from, since, hasDrafts(record)));
+    if (plan.kind === 'compare' && hasDrafts(record)) refuseEmptyList(opened, listed.length, since);
     const changes =
       plan.kind === 'compare'
         ? compareUids(await records.readUids(record.id, opened.uidValidity), listed)
@@ -161,6 +167,14 @@ async function look(
   mailbox.progress = reached;
   return { generation, changed: plan.kind !== 'nothing' };
 }
+
+/**
+ * Gmail's All Mail has drafts, too, a new one after each save. In INBOX and Sent, where programs may leave the flag at what was sent, and
+ * in the mailbox for drafts, all is read.
+ */
+export const hasDrafts = ({ specialUse }: Pick<MailboxInfo, 'specialUse'>): boolean =>
+  specialUse !== null && WITH_DRAFTS.has(specialUse.toLowerCase());
+const WITH_DRAFTS: ReadonlySet<string> = new Set(['\\inbox', '\\sent', '\\drafts']);
 
 function firstDay(progress: MailboxProgress, configured: Date | null, clock: Clock): Date | null {
   if (configured !== null) return configured;

@@ -72,11 +72,12 @@ export function createSession(connection: ImapConnection, options: SessionOption
     };
   }
 
-  async function listUids(first: Uid, since: Date | null): Promise<readonly Uid[]> {
+  async function listUids(first: Uid, since: Date | null, withDrafts = true): Promise<readonly Uid[]> {
     const everything = first <= 1 && since === null;
     const uids = await search(connection, {
       ...(everything ? { all: true } : { uid: `${first}:*` }),
       ...(since === null ? {} : { since }),
+      ...(withDrafts ? {} : { draft: false }),
     });
     // RFC 9051 §6.4.8: `*` is the last message, even when its UID is below `first`.
     return uids.filter((uid) => uid >= first);
