@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createMailboxStatusStore } from '../../src/areas/mailboxes/mailbox-status.ts';
+import { MailboxError } from '../../src/areas/mailboxes/mailbox-ports.ts';
 import type { MailboxStatusStore } from '../../src/areas/mailboxes/mailbox-status-ports.ts';
 import type { CaptureRules } from '../../src/core/mailbox/capture.ts';
 import { mail } from '../helpers/inbound-mail.ts';
@@ -272,6 +273,24 @@ it('is found for a month, also where no mailbox is read any more', async () => {
       { timeout: 10_000 },
     )
     .toEqual([]);
+});
+
+it('leaves nothing of a message whose header was asked for again when the connection broke', async () => {
+  const world = worlds.createWorld();
+  world.inbox.add(mail({ from: 'post@bank.test', subject: 'Kontoauszug' }));
+  let summaries = 0;
+  world.server.faults.command = (name) => {
+    if (name.startsWith('summaries') && ++summaries === 2)
+      throw new MailboxError('connection', 'the connection was cut');
+  };
+  await world.start({ capture: rules({ neverAddresses: ['*@bank.test'], folders: ['Weg'] }) });
+  await expect.poll(() => summaries).toBeGreaterThan(1);
+  const stored = await worlds.query(
+    `select header_summary from mailbox_messages m join mailboxes b on b.id = m.mailbox_id
+    where b.account_id = $1 and header_summary is not null`,
+    [world.account],
+  );
+  expect(stored).toEqual([]);
 });
 
 describe('other mailboxes of an account', () => {

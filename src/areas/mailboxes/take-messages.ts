@@ -262,7 +262,9 @@ async function leaveOut(
   const { capture, mailbox } = from;
   if (capture === null || messages.length === 0) return messages;
   const headers: MessageSummary[] = [];
-  for (const group of groupsOf(messages, SLICE_MESSAGES)) {
+  // Without what is known of their headers: a failure would store it of messages that may be left out.
+  const bare = messages.map(({ uid, tries, quarantineDelays }) => ({ uid, tries, quarantineDelays }));
+  for (const group of groupsOf(bare, SLICE_MESSAGES)) {
     headers.push(...(await summarise(ports, from, group, 'rules')));
   }
   const read = await readHeaders(
