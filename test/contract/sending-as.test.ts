@@ -57,6 +57,14 @@ beforeAll(async () => {
       footer_text: 'Once, HRB 2',
       footer_once_per_thread: true,
     },
+    {
+      id: 'rich',
+      from: 'Rich <rich@rich.test>',
+      smtp_url: sink.url,
+      addresses: [{ address: '*@rich.test' }],
+      footer_text: 'Rich GmbH, HRB 3',
+      footer_html: '<table><tr><td><b>Rich</b> GmbH</td><td>Impressum</td></tr></table>',
+    },
   ];
   await writeFile(file, JSON.stringify([...accounts, ...closing]));
   service = await startServiceProcess({
@@ -235,6 +243,19 @@ describe('an answer', () => {
       'cleo@kunde.test',
     ]);
   });
+});
+
+describe('an answer to a colleague', () => {
+  it.each(['rich@rich.test', 'rich@rich.test, info@firma.test'])(
+    'whose address a pattern covers does not come back to us, written to %s',
+    async (to) => {
+      const raw = mail({ from: 'Hanna <hanna@rich.test>', to });
+      const { id } = await receive(service, raw, '?account_id=rich');
+      const { json } = await ask(`/api/emails/${id}/reply`);
+      expect(json).toMatchObject({ from: { address: 'rich@rich.test' }, cc: [] });
+      expect(json['to']).toEqual([{ name: 'Hanna', address: 'hanna@rich.test' }]);
+    },
+  );
 });
 
 describe('a draft', () => {

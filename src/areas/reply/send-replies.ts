@@ -1,7 +1,7 @@
 /** Replies and forwards: built from the email that they answer, then sent like any other. */
 import { ServiceError } from '../../core/errors.ts';
 import { formatMessageId } from '../../core/message/message-id.ts';
-import { answeringIdentity, type Identity } from '../../core/accounts/sender-addresses.ts';
+import { answeringIdentity, isNamedBy, type Identity } from '../../core/accounts/sender-addresses.ts';
 import { addrSpec, formatMailbox, type Address } from '../../core/address/address.ts';
 import { parseAddressList } from '../../core/address/address-list.ts';
 import { MAX_FORWARD_HTML_CHARS, MAX_QUOTE_HTML_CHARS } from '../../core/reply/limits.ts';
@@ -209,6 +209,8 @@ function subjectOf(email: EmailDetail, { kind }: ReplyOptions): string {
 function recipientsOf(ports: ReplyPorts, email: EmailDetail, { kind }: ReplyOptions): ReplyRecipients {
   if (kind === 'forward') return { to: [], cc: [] };
   const isOwn = ownAddressesIn(ports.accounts);
+  const account = ports.accounts.get(email.accountId);
+  const isSelf = (address: string) => account !== undefined && isNamedBy(account, address);
   const usable = (list: readonly AddressView[]) => list.filter(isUsable);
   return replyRecipients(
     {
@@ -217,7 +219,7 @@ function recipientsOf(ports: ReplyPorts, email: EmailDetail, { kind }: ReplyOpti
       to: usable(email.to),
       cc: usable(email.cc),
     },
-    { toAll: kind === 'reply_all', isOwn },
+    { toAll: kind === 'reply_all', isOwn, isSelf },
   );
 }
 

@@ -98,6 +98,10 @@ export function sendsAs({ from, addresses = [] }: Sender, address: string): bool
   });
 }
 
+/** True if the account names this `local@domain`, and has not merely a pattern for it. */
+export const isNamedBy = ({ from, addresses = [] }: Sender, address: string): boolean =>
+  [from, ...addresses.map((one) => one.address)].some((one) => keyOf(one) === address.toLowerCase());
+
 /** The domains of its addresses, each once. */
 export const domainsOf = ({ from, addresses = [] }: Sender): readonly string[] => [
   ...new Set([from.domain, ...addresses.map(({ address }) => address.domain)]),

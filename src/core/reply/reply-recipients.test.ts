@@ -58,6 +58,17 @@ describe('a reply goes', () => {
     expect(recipients(fields)).toEqual([to, '']);
   });
 
+  it('to a colleague, and not to the address that the colleague wrote to', () => {
+    const fields = { from: mailbox('colleague@our.example'), to: list('we@our.example') };
+    expect(
+      replyRecipients(email(fields), {
+        toAll: true,
+        isOwn: (address) => address.endsWith('@our.example'),
+        isSelf: (address) => address === 'we@our.example',
+      }),
+    ).toEqual({ to: list('colleague@our.example'), cc: [] });
+  });
+
   it('nowhere when no address is named', () => {
     expect(recipients({ from: { name: '', address: '' }, to: [] })).toEqual(['', '']);
   });

@@ -27,10 +27,16 @@ export interface ReplyRecipients {
 /**
  * @param isOwn an address of one of our accounts: mail to them would come back to us. They are kept only when there
  * is no other recipient.
+ * @param isSelf the address that the account of the email has by name. Whoever else writes in one of our addresses is a colleague, and gets
+ * the answer when there is no other recipient. Default: all of ours.
  */
 export function replyRecipients(
   email: RepliedEmail,
-  { toAll, isOwn }: { readonly toAll: boolean; readonly isOwn: IsOwnAddress },
+  {
+    toAll,
+    isOwn,
+    isSelf = isOwn,
+  }: { readonly toAll: boolean; readonly isOwn: IsOwnAddress; readonly isSelf?: IsOwnAddress },
 ): ReplyRecipients {
   const others = (list: readonly Mailbox[]) => list.filter(({ address }) => !isOwn(address));
   const isOurs =
@@ -41,6 +47,7 @@ export function replyRecipients(
     others(writers),
     isOurs ? [] : others([email.from]),
     others(email.to),
+    email.direction === 'outbound' || isSelf(email.from.address) ? [] : [email.from],
     writers,
   );
   const to = unique(answered, new Set());
