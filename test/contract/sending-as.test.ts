@@ -429,6 +429,12 @@ describe('a signature and a footer', () => {
     expect(await textOf(await send({ account_id: 'once' }))).toContain('HRB 2');
   });
 
+  it('once in a thread are on an email that goes out before a scheduled one', async () => {
+    const { json } = await send({ account_id: 'once', ...scheduled() });
+    expect(await textOf(await send({ thread_id: json['threadId'] }))).toContain('HRB 2');
+    expect(await textOf(await send({ thread_id: json['threadId'] }))).toBe('x');
+  });
+
   it.each([
     [{ signature_text: '{{ author.phone }}' }, 'signature_text'],
     [{ signature_text: '{% if %}' }, 'signature_text'],

@@ -95,10 +95,11 @@ const PLACEMENT_FACTS = statement(
   'placement-facts',
   `select t.id as thread_id, t.account_id as thread_account_id, ${parentOf('n')} as newest,
     coalesce(m.thread_id, p.thread_id, w.thread_id) as in_reply_to_thread_id, ${parentOf('p')} as parent,
-    -- An email that certainly did not go out does not count.
+    -- An email that certainly did not go out does not count, and neither does one that goes out later, if it is not cancelled.
     $findsFooter::boolean and exists (
-      select from emails e
+      select from emails e left join send_queue q on q.email_id = e.id
       where e.thread_id = coalesce(t.id, m.thread_id, p.thread_id, w.thread_id) and e.has_footer and ${LISTED}
+        and (q.due_at is null or q.due_at <= now())
     ) as has_footer
   from (select $inReplyTo::text as message_id) named
   left join email_threads t on t.id = ${threadIdOf('$threadId::uuid')}
