@@ -399,6 +399,41 @@ describe('a signature and a footer', () => {
     expect(other).toMatchObject({ text_body: 'z\n\n-- \nGmbH, HRB 1\n' });
   });
 
+  const scheduled = () => ({ send_at: new Date(Date.now() + 86_400_000).toISOString() });
+  const edit = async (id: unknown, toBody: (email: Record<string, unknown>) => object) => {
+    const { json } = await ask(`/api/emails/${String(id)}`);
+    const response = await service.request(`/api/emails/${String(id)}`, {
+      method: 'PATCH',
+      json: toBody(json),
+      headers: { 'If-Match': `"${String(json['send_version'])}"` },
+    });
+    return (await response.json()) as Record<string, unknown>;
+  };
+
+  it('are not doubled by a new text where the HTML of the footer has other words', async () => {
+    const { json } = await send({ account_id: 'rich', html_body: '<p>x</p>', ...scheduled() });
+    const toBody = ({ text_body: text, html_body: html }: Record<string, unknown>) => ({
+      text_body: `y ${String(text)}`,
+      html_body: `<p>y</p>${String(html)}`,
+    });
+    const edited = await edit(json['id'], toBody);
+    expect(String(edited['html_body']).split('Impressum')).toHaveLength(2);
+    expect(String(edited['text_body']).split('HRB 3')).toHaveLength(2);
+    const other = await edit(json['id'], () => ({ text_body: 'z', html_body: '<p>z</p>' }));
+    expect(other['html_body']).toContain('Impressum');
+    expect(other['text_body']).toContain('HRB 3');
+  });
+
+  it.each([['text_body'], ['html_body']])('are not left out of a new %s by one in a quote', async (form) => {
+    const first = await send({ account_id: 'gmbh', [form]: '<p>x</p>' });
+    const body = { [form]: 'Nochmal', ...scheduled() };
+    const reply = await ask(`/api/emails/${String(first.json['id'])}/reply`, body);
+    const edited = await edit(reply.json['id'], (email) => ({
+      [form]: String(email[form]).replace('GmbH, HRB 1', ''),
+    }));
+    expect(String(edited[form]).split('HRB 1')).toHaveLength(3);
+  });
+
   it('are left out by administrators alone', async () => {
     expect(await textOf(await send({ ...gmbh, footer: false }))).toBe('x');
     expect(await send({ ...gmbh, footer: false }, author)).toMatchObject({

@@ -2,7 +2,7 @@
 import { parseAddressList } from '../../core/address/address-list.ts';
 import { addrSpec, dedupeAddresses, type Address } from '../../core/address/address.ts';
 import type { Footer } from '../../core/accounts/closing.ts';
-import { hasFooter, withClosing } from '../../core/reply/with-closing.ts';
+import { hasFooter, htmlOf, withClosing } from '../../core/reply/with-closing.ts';
 import { formatReply } from '../../core/calendar/compose-answer.ts';
 import { automaticExchange } from '../../core/delivery/loop-guard.ts';
 import { invalidRequest, ServiceError } from '../../core/errors.ts';
@@ -315,13 +315,27 @@ async function completed(
 ): Promise<Bodies> {
   const { textBody, htmlBody } = request;
   if (footer === null || !keepsFooter) return { textBody, htmlBody };
-  const shown = [textBody, htmlBody === null ? null : await toText(ports, htmlBody, request.authorKeyId)];
-  const isIn = shown.map((text) => text !== null && hasFooter(text, footer));
+  const isInText = textBody !== null && hasFooter(textBody, footer.text);
+  const isInHtml = htmlBody !== null && (await htmlHasFooter(ports, htmlBody, footer, request.authorKeyId));
   const whole = withClosing({ textBody, htmlBody }, [footer]);
   return {
-    textBody: isIn[0] === true ? textBody : whole.textBody,
-    htmlBody: isIn[1] === true ? htmlBody : whole.htmlBody,
+    textBody: isInText ? textBody : whole.textBody,
+    htmlBody: isInHtml ? htmlBody : whole.htmlBody,
   };
+}
+
+/** Compared as text, since editors write HTML anew. */
+async function htmlHasFooter(
+  ports: PrepareSendPorts,
+  html: string,
+  footer: Footer,
+  authorKeyId: string | null,
+): Promise<boolean> {
+  const own = htmlOf(footer);
+  const sought = await toText(ports, own, authorKeyId);
+  // A picture has no text.
+  if (sought.trim() === '') return html.includes(own);
+  return hasFooter(await toText(ports, html, authorKeyId), sought);
 }
 
 /** Many receivers would ignore two links to unsubscribe. */

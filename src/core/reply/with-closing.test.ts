@@ -35,6 +35,7 @@ describe('what is below an email', () => {
 it.each([
   ['Hallo\n\nSitz <Berlin>,\r\n  HRB 1\n', true],
   ['Hallo\n\nSitz <Berlin>, HRB 2', false],
+  ['Hallo\n\nAda schrieb:\n\n> Sitz <Berlin>, HRB 1\n', false],
 ])('%j has the footer: %j', (text, expected) => {
-  expect(hasFooter(text, footer)).toBe(expected);
+  expect(hasFooter(text, footer.text)).toBe(expected);
 });

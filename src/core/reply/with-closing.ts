@@ -18,11 +18,14 @@ export function withClosing({ textBody, htmlBody }: Written, parts: readonly Clo
   };
 }
 
-const htmlOf = ({ text, html }: ClosingText): string =>
+/** The HTML of a part. */
+export const htmlOf = ({ text, html }: ClosingText): string =>
   html ?? `<span style="white-space:pre-wrap">${escapeText(text.trimEnd())}</span>`;
 
-/** True if the text has the footer, whatever its line breaks. */
-export const hasFooter = (text: string, footer: ClosingText): boolean =>
-  squeezed(text).includes(squeezed(footer.text));
+/** True if the text has the footer, whatever its line breaks. That of a quoted email does not count. @param footer its text */
+export function hasFooter(text: string, footer: string): boolean {
+  const sought = squeezed(footer);
+  return sought !== '' && squeezed(text).includes(sought);
+}
 
-const squeezed = (text: string): string => text.replace(/\s+/g, ' ').trim();
+const squeezed = (text: string): string => text.replace(/^>.*$/gm, '').replace(/\s+/g, ' ').trim();
