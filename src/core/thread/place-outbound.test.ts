@@ -24,6 +24,7 @@ describe('without thread_id and in_reply_to', () => {
     expect(placeOutbound(QUERY, NOTHING, 'new')).toEqual({
       accountId: 'default',
       threadId: 'new',
+      hasFooter: false,
       rule: 'new',
       matchedMessageId: null,
       parent: null,
