@@ -165,6 +165,18 @@ it('logs in as the provider of the servers wants it, wherever their names were f
   ]);
 });
 
+it.each([
+  ['imap.gmail.com', 'smtp.attacker.test'],
+  ['imap.attacker.test', 'smtp.gmail.com'],
+  ['outlook.office365.com', 'smtp.gmail.com'],
+])('asks no consent for %s beside %s, which would get the token as well', async (imap, smtp) => {
+  dns.others.set('SRV _imaps._tcp.company.test', [`0 1 993 ${imap}`]);
+  dns.others.set('SRV _submissions._tcp.company.test', [`0 1 465 ${smtp}`]);
+  expect(await find('ann@company.test')).toMatchObject([
+    { source: 'srv', name: null, logIn: 'password', oauth2: null, note: expect.stringContaining('outside') },
+  ]);
+});
+
 it('follows a redirect to https, and to nothing else', async () => {
   const redirects: string[] = [];
   answer = ({ url, headers: { host = '' } }, response) => {

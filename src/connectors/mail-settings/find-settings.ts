@@ -142,10 +142,14 @@ async function ofMx(resolver: Resolver, domain: string): Promise<FoundServers | 
   return null;
 }
 
-/** Servers of a provider want its log-in, wherever their names were found. */
+/**
+ * Servers of a provider want its log-in, wherever their names were found. Only if all of them are its own: beside one of them, another server
+ * would get the tokens that are meant for the provider.
+ */
 function withLogIn(servers: FoundServers): FoundServers {
-  const known = logInAt(servers.imap?.host ?? servers.smtp?.host ?? '');
-  if (known === null) return servers;
+  const hosts = [servers.imap, servers.smtp].flatMap((server) => (server === null ? [] : [server.host]));
+  const [known = null, other = known] = hosts.map(logInAt);
+  if (known === null || other?.consentOf !== known.consentOf || other.logIn !== known.logIn) return servers;
   const { name, logIn, consentOf } = known;
   return { ...servers, name: servers.name ?? name, logIn, consentOf };
 }
