@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { ServiceError } from '../../core/errors.ts';
+import { isStorable } from '../../core/storable-text.ts';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import type { FailingAccount } from './failing-accounts.ts';
 import { notifyOperators, type Notice } from './notify-operators.ts';
@@ -49,6 +50,13 @@ it('is sent by the first account that delivers mail and works', async () => {
   ]);
   expect(sent[0]?.text).toContain('Reason: the log-in was refused');
   expect(notified).toEqual(['a']);
+});
+
+it('can be written whatever the server said, also where its words are cut', async () => {
+  const { sent, run } = world(['a', 'b'], [failure('a', { reason: `${'x'.repeat(499)}\u{1f600}` })]);
+  await run();
+  // What is not well formed is refused by every send.
+  expect(sent.map(({ text }) => isStorable(text))).toEqual([true]);
 });
 
 it('is sent by the account itself when there is no other, unless its log-in is refused', async () => {

@@ -3,6 +3,7 @@
  * processes. The key of the send names the failure, so that a process that ends before it notes the mail sends no second one.
  */
 import type { AccountFailure } from '../../core/mailbox/retry.ts';
+import { toStorable } from '../../core/storable-text.ts';
 import type { Logger } from '../../platform/base/basics.ts';
 import { startLoop, type WokenLoop } from '../../platform/base/loop.ts';
 import type { FailingAccount, FailingAccounts } from './failing-accounts.ts';
@@ -80,7 +81,7 @@ function toNotice({ accountId, kind, reason, since }: FailingAccount, by: string
     subject: `Account ${accountId}: its mailbox can't be read`,
     text: [
       `The mailbox of the account ${accountId} can't be read since ${since.toISOString()}.`,
-      `Reason: ${reason.slice(0, MAX_REASON_CHARS)}`,
+      `Reason: ${toStorable(reason.slice(0, MAX_REASON_CHARS))}`,
       ADVICE[kind],
       'Nothing is lost: mail that stays in the mailbox is recorded once it can be read. You get no other mail about this failure.',
     ].join('\n\n'),

@@ -86,4 +86,11 @@ describe('a provider', () => {
   it.each(['notgoogle.com', 'google.com.company.test', 'company.test', ''])('is not found by %s', (name) => {
     expect([providerOfExchange(name), providerOfDomain(name), logInAt(name)]).toEqual([null, null, null]);
   });
+
+  it('makes a name that is cut well formed', () => {
+    const server = '<hostname>imap.company.test</hostname><port>993</port><socketType>SSL</socketType>';
+    const name = `${'x'.repeat(99)}\u{1f600}`;
+    const text = `<emailProvider><displayName>${name}</displayName><incomingServer type="imap">${server}</incomingServer></emailProvider>`;
+    expect(readAutoconfig(text, ADDRESS)?.name?.isWellFormed()).toBe(true);
+  });
 });

@@ -107,4 +107,5 @@ const toName = (text: string): string | null =>
   text
     .replace(/\p{Cc}/gu, ' ')
     .trim()
-    .slice(0, MAX_NAME_CHARS) || null;
+    .slice(0, MAX_NAME_CHARS)
+    .toWellFormed() || null;
