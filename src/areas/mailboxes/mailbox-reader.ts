@@ -218,13 +218,17 @@ export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxRe
     const { signal } = reading.stop;
     const leave = reading.leave.signal;
     let failures = 0;
+    // Since INBOX was read; a slow attempt that fails counts as well, and a short one that had read it does not.
+    let unread = 0;
     while (!leave.aborted) {
       const startedAt = timers.now();
       let progressed = false;
+      let wasRead = false;
       const onProgress = () => {
         progressed = true;
       };
       const beginWait = () => {
+        wasRead = true;
         reading.wait = new AbortController();
         if (leave.aborted) reading.wait.abort();
         return reading.wait.signal;
@@ -261,6 +265,7 @@ export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxRe
         if (leave.aborted || error instanceof LeaseLost) break;
         if (progressed || timers.now() - startedAt > GOOD_SESSION_MS) failures = 0;
         failures += 1;
+        unread = progressed || wasRead ? 1 : unread + 1;
         // It failed at one message: the others, and new ones, do not have to wait long.
         if (error instanceof MailboxError && error.uid !== null)
           failures = Math.min(failures, MESSAGE_FAILURES);
@@ -271,7 +276,7 @@ export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxRe
           logger[level]({ err: error, accountId: id, retryMs }, 'an account could not be read; trying again');
         }
         // A connection that the next attempt restores is no failure.
-        const isLasting = kind === 'credentials' || failures > 1;
+        const isLasting = kind === 'credentials' || unread > 1;
         await note(id, { kind, reason: reasonOf(error), retryMs, isLasting });
         await rest(timers, retryMs, leave);
       }
