@@ -3,7 +3,7 @@
  * database are read again when their number of changes has grown, and the parts that depend on accounts follow at once.
  */
 import { createAccountStore } from '../areas/accounts/account-store.ts';
-import { requestAccountErasure } from '../areas/erase/erasure-store.ts';
+import { isAccountBeingErased, requestAccountErasure } from '../areas/erase/erasure-store.ts';
 import { forgetMailboxes, followRules } from '../areas/mailboxes/mailbox-records.ts';
 import {
   joinFields,
@@ -436,6 +436,7 @@ export async function openStoredAccounts(
   const store = createAccountStore(pool, {
     forgetMailboxes,
     followRules,
+    isBeingErased: isAccountBeingErased,
     requestErasure: requestAccountErasure,
   });
   const sealer = await createAccountSealer(config);

@@ -598,6 +598,10 @@ describe('an account that is deleted with its mail', () => {
     expect(await counts()).toEqual({ emails: 3, drafts: 1, kept: 1 });
     const deleted = await ask(one, 'DELETE', '/api/accounts/erased?erase=true');
     expect(deleted).toMatchObject({ status: 200, json: { emails: 3 } });
+    // Its mail would be erased with that of the old one.
+    const tooEarly = await create('erased', {}, '/api/accounts?adopt_mail=true');
+    expect(codeOf(tooEarly)).toEqual([409, 'account_has_mail']);
+    expect(tooEarly.json['details']).toContain('being erased');
     const target = `/api/erasures/${String(deleted.json['erasure_id'])}`;
     await waitUntil('it is erased', async () => (await ask(two, 'GET', target)).json['state'] === 'done');
     expect((await ask(two, 'GET', target)).json).toMatchObject({

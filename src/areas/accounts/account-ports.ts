@@ -48,7 +48,7 @@ export interface AccountStore {
   /**
    * Throws `account_exists`, `too_many_accounts`, and `secrets_key_missing` when another account is sealed with a key that is none of
    * `keyIds`, as then the processes have no key in common, or when this one is not sealed with the first, as then the key was changed
-   * meanwhile.
+   * meanwhile. Throws `account_has_mail` while the mail of an earlier account with the id is being erased.
    *
    * @param keyIds asked for when no other change can be under way
    * @param author the key that creates it; null: none does

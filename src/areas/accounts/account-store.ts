@@ -16,6 +16,8 @@ export interface AccountStorePorts {
   readonly forgetMailboxes: (executor: Executor, accountId: string) => Promise<void>;
   /** When other rules say what of them is recorded. */
   readonly followRules: (executor: Executor, accountId: string) => Promise<void>;
+  /** The mail of an earlier account with the id is still being erased, and would take that of a new one along. */
+  readonly isBeingErased: (executor: Executor, accountId: string) => Promise<boolean>;
   /** When it is deleted with its mail. */
   readonly requestErasure: (
     executor: Executor,
@@ -25,7 +27,7 @@ export interface AccountStorePorts {
 
 export function createAccountStore(
   pool: Pool,
-  { forgetMailboxes, followRules, requestErasure }: AccountStorePorts,
+  { forgetMailboxes, followRules, isBeingErased, requestErasure }: AccountStorePorts,
 ): AccountStore {
   const read = async (executor: Executor, id: string): Promise<StoredAccount | null> => {
     const [row] = await run(executor, READ, { id });
@@ -47,6 +49,11 @@ export function createAccountStore(
         await requireCommonKey(client, account, keyIds);
         if ((await read(client, account.id)) !== null)
           throw new ServiceError('account_exists', { values: { value: account.id } });
+        if (await isBeingErased(client, account.id))
+          throw new ServiceError('account_has_mail', {
+            values: { value: account.id },
+            details: 'It is being erased: the id can be used, and adopted, once the erasure is done.',
+          });
         const [count] = await run(client, COUNT);
         if ((count?.accounts ?? 0) >= MAX_ACCOUNTS)
           throw new ServiceError('too_many_accounts', { values: { limit: MAX_ACCOUNTS } });

@@ -324,6 +324,16 @@ export async function requestAccountErasure(
   await run(executor, REQUEST_OF_ACCOUNT, request);
 }
 
+/** All mail of an account with this id is to be erased, also what comes meanwhile. */
+export async function isAccountBeingErased(executor: Executor, accountId: string): Promise<boolean> {
+  return (await run(executor, ERASING_ACCOUNT, { accountId })).length > 0;
+}
+
+const ERASING_ACCOUNT = statement(
+  'erasing-account',
+  'select 1 as one from erasures where account_id = $accountId and finished_at is null limit 1',
+);
+
 const READ = statement('read-erasure', `select ${COLUMNS} from erasures where id = $id`);
 
 const CLAIM = statement(

@@ -48,6 +48,14 @@ declare module '../../platform/db/statement.ts' {
         is_claimed: boolean | null;
       };
     };
+    'erasing-account': {
+      values: {
+        accountId: string | null;
+      };
+      row: {
+        one: number | null;
+      };
+    };
     'find-emails-to-delete': {
       values: {
         ids: readonly (string | null)[] | null;

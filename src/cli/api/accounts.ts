@@ -3,7 +3,7 @@ import { formatSeconds } from '../../core/durations.ts';
 import { shownMailbox } from '../../core/address/shown-mailbox.ts';
 import { path, type ApiRequest } from '../../api/mcp/api-call.ts';
 import { createAccountStore } from '../../areas/accounts/account-store.ts';
-import { requestAccountErasure } from '../../areas/erase/erasure-store.ts';
+import { isAccountBeingErased, requestAccountErasure } from '../../areas/erase/erasure-store.ts';
 import { forgetMailboxes, followRules } from '../../areas/mailboxes/mailbox-records.ts';
 import { rotateSecrets } from '../../service/account-sealer.ts';
 import { defineCommand, UsageError, type CommandResult } from '../command.ts';
@@ -205,7 +205,12 @@ export const accountsCommand = defineCommand({
       const { pool } = await context.open();
       const accounts = await rotateSecrets(
         context.config,
-        createAccountStore(pool, { forgetMailboxes, followRules, requestErasure: requestAccountErasure }),
+        createAccountStore(pool, {
+          forgetMailboxes,
+          followRules,
+          isBeingErased: isAccountBeingErased,
+          requestErasure: requestAccountErasure,
+        }),
       );
       output.print(
         `${formatCount(accounts, 'account')} ${accounts === 1 ? 'is' : 'are'} sealed with the new key`,
