@@ -9,7 +9,7 @@ import {
   type TakenMessage,
   type WaitingMessage,
 } from './mailbox-record-ports.ts';
-import type { CaptureFacts, CaptureRules } from '../../core/mailbox/capture.ts';
+import { rulesDigest, type CaptureFacts } from '../../core/mailbox/capture.ts';
 import { matchOf } from '../customers/match-customer.ts';
 import type { HeaderSummary } from '../../core/mailbox/header-summary.ts';
 import { joinRanges, type UidSet } from '../../core/mailbox/uid-set.ts';
@@ -147,13 +147,6 @@ async function judgeAgain(
 }
 
 const JUDGED_IN_ONE = 10_000;
-
-/** null: nothing is left out. Which mailboxes are read is no matter of judgement. */
-function rulesDigest(capture: CaptureRules | null): Buffer | null {
-  if (capture === null) return null;
-  const { folders: _, ...rules } = capture;
-  return createHash('sha256').update(JSON.stringify(rules)).digest();
-}
 
 function toSummaryJson(summary: HeaderSummary | null): string | null {
   if (summary === null) return null;

@@ -2,6 +2,7 @@
  * What of an account's mailboxes is recorded. The rules see a header alone, before anything else of a message is fetched; what they leave
  * out stays in the mailbox. Where a header does not show enough, the message is recorded.
  */
+import { createHash } from 'node:crypto';
 
 /** In which mailboxes messages are looked for, and which of them are left out. */
 export interface CaptureRules {
@@ -57,6 +58,13 @@ export function leftOutBy(
     return 'internal';
   if (rules.leaveOutPrivate && PRIVATE.has(sensitivity?.trim().toLowerCase() ?? '')) return 'private';
   return null;
+}
+
+/** Knows the rules by which messages were left out again; null: by none. Which mailboxes are read is no matter of judgement. */
+export function rulesDigest(capture: CaptureRules | null): Buffer | null {
+  if (capture === null) return null;
+  const { folders: _, ...rules } = capture;
+  return createHash('sha256').update(JSON.stringify(rules)).digest();
 }
 
 /** RFC 2156 §5.3.4. */
