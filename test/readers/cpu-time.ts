@@ -53,6 +53,7 @@ export function expectCpuGrowthBelow<T>(
   small: T,
   large: T,
   floorMs: number,
+  what = 'growth',
 ): void {
   let [smallMs, largeMs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   const growth = (): number => largeMs / Math.max(smallMs, floorMs);
@@ -66,5 +67,5 @@ export function expectCpuGrowthBelow<T>(
       cpuMs(() => work(large)),
     );
   }
-  expect(growth()).toBeLessThan(factor);
+  expect(growth(), what).toBeLessThan(factor);
 }
