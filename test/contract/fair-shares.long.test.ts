@@ -57,7 +57,7 @@ async function makeTemplate(textBody: string): Promise<string> {
   const response = await service.request('/api/templates', {
     json: { name: 'a template', subject: 'Hello', text_body: textBody },
   });
-  expect(response.status).toBe(200);
+  expect(response.status).toBe(201);
   return ((await response.json()) as { id: string }).id;
 }
 

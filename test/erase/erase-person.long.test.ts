@@ -344,7 +344,7 @@ describe.skipIf(skipWithoutMailServers())('a person is erased', () => {
         draft({ author: ADDRESS, message: { text_body: MARKER } }),
         draft({ author: 'eva', message: { to: OTHER, text_body: '-' } }),
       ]);
-      expect(drafts.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+      expect(drafts.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
       const keptDraft = (await drafts.at(-1)?.json()) as { id: string };
       // Mail of another person, in the same thread and in another.
       const other = await receive(

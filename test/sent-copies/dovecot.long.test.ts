@@ -101,7 +101,14 @@ describe.skipIf(skipWithoutMailServers())('a sent email', () => {
     const { events } = await getJson<{ events: { type: string }[] }>(service, '/api/events?limit=100');
     const types = events.map(({ type }) => type).sort();
     expect(types).toEqual(
-      ['email.queued', 'email.sent', 'email.sent', 'thread.created', 'thread.created'].sort(),
+      [
+        'account.connected',
+        'email.queued',
+        'email.sent',
+        'email.sent',
+        'thread.created',
+        'thread.created',
+      ].sort(),
     );
   });
 
