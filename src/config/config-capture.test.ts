@@ -31,6 +31,7 @@ it.each([
   [{ internal_domains: ['https://example.com'] }],
   [{ internal_domains: ['.example.com'] }],
   [{ only_customer: true }],
+  [{ constructor: [] }],
   [{ only_customers: 'yes' }],
   [{ folders: [''] }],
   [['x']],

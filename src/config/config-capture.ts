@@ -2,6 +2,7 @@
 import { ADDRESS_PATTERN, type CaptureRules } from '../core/mailbox/capture.ts';
 import { toAsciiDomain } from '../core/address/domain.ts';
 import { isStorable } from '../core/storable-text.ts';
+import { readFlag } from './config-closing.ts';
 import { ConfigError } from './config-error.ts';
 
 /** Field → what an entry is, how it is stored, and how many there may be. */
@@ -22,6 +23,7 @@ const LISTS = {
 const SWITCHES = ['leave_out_private', 'only_customers'] as const;
 
 type Field = keyof typeof LISTS | (typeof SWITCHES)[number];
+const FIELDS: ReadonlySet<string> = new Set([...Object.keys(LISTS), ...SWITCHES]);
 
 /** Throws ConfigError. */
 export function readCapture(where: string, value: unknown): CaptureRules | null {
@@ -30,16 +32,10 @@ export function readCapture(where: string, value: unknown): CaptureRules | null 
     throw new ConfigError(where, 'must be an object such as {"never_addresses": ["*@bank.example"]}');
   }
   const fields: Readonly<Partial<Record<Field, unknown>>> = value;
-  const unknown = Object.keys(fields).find(
-    (name) => !(name in LISTS) && !SWITCHES.some((one) => one === name),
-  );
+  const unknown = Object.keys(fields).find((name) => !FIELDS.has(name));
   if (unknown !== undefined) throw new ConfigError(where, `has the unknown field ${unknown}`);
   const list = (name: keyof typeof LISTS) => readList(`${where}.${name}`, fields[name], LISTS[name]);
-  const isOn = (name: (typeof SWITCHES)[number]): boolean => {
-    const given = fields[name] ?? false;
-    if (typeof given !== 'boolean') throw new ConfigError(`${where}.${name}`, 'must be true or false');
-    return given;
-  };
+  const isOn = (name: (typeof SWITCHES)[number]) => readFlag(`${where}.${name}`, fields[name]);
   const lower = (texts: readonly string[]) => texts.map((text) => text.normalize('NFC').toLowerCase());
   return {
     folders: list('folders'),
