@@ -133,7 +133,10 @@ export function createMailboxRecords(pool: Pool): MailboxRecords {
   };
 }
 
-/** What was left out by other rules is judged again. In pieces: the lease can't be renewed during a statement. */
+/**
+ * What was left out by other rules is judged again, and the rules are noted once nothing is left of that. In pieces: the lease can't be renewed
+ * during a statement.
+ */
 async function judgeAgain(
   pool: Pool,
   values: { readonly accountId: string; readonly owner: string; readonly rules: Buffer | null },
@@ -141,9 +144,8 @@ async function judgeAgain(
   for (;;) {
     const [row] = await run(pool, JUDGE_SOME, { ...values, limit: JUDGED_IN_ONE });
     if (row?.held !== true) throw new LeaseLost(values.accountId);
-    if (Number(row.judged) === 0) break;
+    if (Number(row.judged) === 0) return;
   }
-  await fenced(pool, NOTE_RULES, values);
 }
 
 const JUDGED_IN_ONE = 10_000;
@@ -378,17 +380,12 @@ const JUDGE_SOME = statement(
     ) o
     where m.mailbox_id = o.mailbox_id and m.uid_validity = o.uid_validity and m.uid = o.uid
     returning m.uid
+  ), noted as (
+    update mailbox_accounts set judged_by = $rules::bytea
+    where account_id = $accountId and judged_by is distinct from $rules::bytea
+      and exists (select from held) and not exists (select from judged)
   )
   select exists (select from held) as held, (select count(*) from judged) as judged`,
-);
-
-const NOTE_RULES = statement(
-  'note-capture-rules',
-  `${HELD}, noted as (
-    update mailbox_accounts set judged_by = $rules::bytea
-    where account_id = $accountId and judged_by is distinct from $rules::bytea and exists (select from held)
-  )
-  select exists (select from held) as held`,
 );
 
 /** An operator wants to know: no rules have this digest. */

@@ -385,16 +385,6 @@ declare module '../../platform/db/statement.ts' {
         quarantine_delays: number | null;
       };
     };
-    'note-capture-rules': {
-      values: {
-        accountId: string | null;
-        owner: string | null;
-        rules: Buffer | null;
-      };
-      row: {
-        held: boolean | null;
-      };
-    };
     'open-mailboxes': {
       values: {
         accountId: string | null;

@@ -261,45 +261,63 @@ async function leaveOut(
 ): Promise<readonly WantedMessage[]> {
   const { capture, mailbox } = from;
   if (capture === null || messages.length === 0) return messages;
-  const headers: MessageSummary[] = [];
+  const factsOf = await readFacts(ports, from, messages);
+  const reasons = await reasonsFor(ports, mailbox.accountId, capture, factsOf);
+  const leftOut = [...reasons].map(([uid, reason]) => {
+    const { messageId = null, answers = [] } = factsOf.get(uid) ?? {};
+    // The newest messages are taken first, and INBOX before Sent: what it answers may not be recorded yet.
+    return { uid, reason, messageId, isAnswer: reason === 'stranger' && answers.length > 0 };
+  });
+  if (leftOut.length > 0) await ports.records.conclude(mailbox, { taken: [], failed: [], leftOut });
+  return messages.filter(({ uid }) => factsOf.has(uid) && !reasons.has(uid));
+}
+
+/** UID → what the rules see, for messages that are still there; null: their header does not show enough. */
+async function readFacts(
+  ports: TakeMessagesPorts,
+  from: TakeFrom,
+  messages: readonly WaitingMessage[],
+): Promise<ReadonlyMap<Uid, CaptureFacts | null>> {
+  const summaries: MessageSummary[] = [];
   // Without what is known of their headers: a failure would store it of messages that may be left out.
   const bare = messages.map(({ uid, tries, quarantineDelays }) => ({ uid, tries, quarantineDelays }));
   for (const group of groupsOf(bare, SLICE_MESSAGES)) {
-    headers.push(...(await summarise(ports, from, group, 'rules')));
+    summaries.push(...(await summarise(ports, from, group, 'rules')));
   }
-  const read = await readHeaders(
+  const headers = await readHeaders(
     ports.reader,
-    headers.map(({ header }) => header),
+    summaries.map(({ header }) => header),
   );
-  const factsOf = new Map(
-    headers.flatMap(({ uid, isHeaderWhole }, index) => {
-      const facts = read[index]?.facts ?? null;
-      return isHeaderWhole && facts !== null ? [[uid, facts] as const] : [];
-    }),
+  return new Map(
+    summaries.map(({ uid, isHeaderWhole }, index) => [
+      uid,
+      isHeaderWhole ? (headers[index]?.facts ?? null) : null,
+    ]),
   );
+}
+
+/** UID → why it is left out. */
+async function reasonsFor(
+  { records }: TakeMessagesPorts,
+  accountId: string,
+  capture: CaptureRules,
+  factsOf: ReadonlyMap<Uid, CaptureFacts | null>,
+): Promise<ReadonlyMap<Uid, LeftOutReason>> {
   const reasons = new Map<Uid, LeftOutReason>();
+  const asked: [Uid, CaptureFacts][] = [];
   for (const [uid, facts] of factsOf) {
+    if (facts === null) continue;
     const reason = leftOutBy(capture, facts);
     if (reason !== null) reasons.set(uid, reason);
+    else if (capture.onlyCustomers && mayBeStranger(facts)) asked.push([uid, facts]);
   }
-  if (capture.onlyCustomers) {
-    const asked = [...factsOf].filter(([uid, facts]) => !reasons.has(uid) && mayBeStranger(facts));
-    const known = await ports.records.areKnown(
-      mailbox.accountId,
-      asked.map(([, facts]) => facts),
-    );
-    for (const [index, [uid]] of asked.entries()) if (known[index] === false) reasons.set(uid, 'stranger');
-  }
-  const leftOut = [...reasons].map(([uid, reason]) => ({
-    uid,
-    reason,
-    messageId: factsOf.get(uid)?.messageId ?? null,
-    // The newest messages are taken first, and INBOX before Sent: what it answers may not be recorded yet.
-    isAnswer: reason === 'stranger' && (factsOf.get(uid)?.answers.length ?? 0) > 0,
-  }));
-  if (leftOut.length > 0) await ports.records.conclude(mailbox, { taken: [], failed: [], leftOut });
-  const present = new Set(headers.map(({ uid }) => uid));
-  return messages.filter(({ uid }) => present.has(uid) && !reasons.has(uid));
+  if (asked.length === 0) return reasons;
+  const known = await records.areKnown(
+    accountId,
+    asked.map(([, facts]) => facts),
+  );
+  for (const [index, [uid]] of asked.entries()) if (known[index] === false) reasons.set(uid, 'stranger');
+  return reasons;
 }
 
 /** Without a sender, nothing is known of whose it is. */
