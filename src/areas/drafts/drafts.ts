@@ -214,15 +214,6 @@ function refusal(result: DraftRefusal): ServiceError {
   }
 }
 
-/** Of another account it is found when the draft is sent. */
-function requireSender(account: Account, from: string): void {
-  try {
-    senderOf(account, from);
-  } catch (error) {
-    throw inMessage(error);
-  }
-}
-
 async function toRecord(
   ports: DraftPorts,
   id: string,
@@ -249,7 +240,8 @@ async function toRecord(
   }
   const { from = null } = change.unfinished ?? {};
   const named = accountId === null ? undefined : ports.accounts.get(accountId);
-  if (named !== undefined && from !== null) requireSender(named, from);
+  // Of another account it is found when the draft is sent.
+  if (named !== undefined && from !== null) inMessage(() => senderOf(named, from));
   const account: DraftAccount = {
     answers,
     accountId,

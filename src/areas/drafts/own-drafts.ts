@@ -106,24 +106,21 @@ async function ownChange(
     await seen.require(() => accountOf.thread(threadId.toLowerCase()), 'thread_not_found');
   if (answers !== null) await seen.require(() => accountOf.email(answers.emailId), 'email_not_found');
   if (answers !== null || typeof threadId === 'string' || typeof accountId === 'string') return change;
-  const chosen = from === null ? (old?.accountId ?? (await seen.chosen(null))) : senderOf(seen, from);
+  const chosen =
+    from === null ? (old?.accountId ?? (await seen.chosen(null))) : inMessage(() => seen.sender(from));
   return { ...change, message: { ...change.message, account_id: chosen } };
 }
 
 const fromOf = ({ unfinished }: ChangedDraft['change']): string | null => unfinished?.from ?? null;
 
-function senderOf(seen: Seen, from: string): string {
+/** A refusal names the field of a send as a part of the draft. */
+export function inMessage<Result>(check: () => Result): Result {
   try {
-    return seen.sender(from);
+    return check();
   } catch (error) {
-    throw inMessage(error);
+    if (error instanceof ServiceError && error.field === 'from') error.field = 'message.from';
+    throw error;
   }
-}
-
-/** The refusal of a field of a send, which is a part of the draft. */
-export function inMessage(error: unknown): unknown {
-  if (error instanceof ServiceError && error.field === 'from') error.field = 'message.from';
-  return error;
 }
 
 /** Throws any other error. */

@@ -40,10 +40,9 @@ export function answerInvitation(
   const { organizer } = invitation;
   const ours = addrSpec(account.from);
   const attendees = invitation.attendees.map(({ address }) => address);
-  const own =
-    attendees.find((address) => isSameAddress(address, ours)) === undefined
-      ? attendees.find((address) => sendsAs(account, address))
-      : ours;
+  const own = attendees.some((address) => isSameAddress(address, ours))
+    ? ours
+    : attendees.find((address) => sendsAs(account, address));
   if (own === undefined) throw new ServiceError('not_invited', { values: { value: ours } });
   const isConfirmed = confirmed !== null && isSameAddress(confirmed, organizer.address);
   // A wrong confirmation is refused where none is needed, too.

@@ -23,7 +23,7 @@ import { keyIdOf, type Caller } from '../../core/keys/caller.ts';
 import { callerOf } from '../../platform/http/connections/auth.ts';
 import type { HttpLimits } from '../../platform/http/connections/limits.ts';
 import { toAddressJson, toAttachmentJson } from '../emails/email-view.ts';
-import { nameOf } from '../send/own-send.ts';
+import { keyNameOf } from '../send/own-send.ts';
 import { errorResponses } from '../../platform/schemas/error-schemas.ts';
 import { AccountId } from '../../platform/schemas/page-schemas.ts';
 import {
@@ -316,7 +316,7 @@ function toRequest(
     ...body,
     emailId,
     kind,
-    message: { ...message, respondAsync, authorKeyId, authorName: nameOf(caller) },
+    message: { ...message, respondAsync, authorKeyId, authorName: keyNameOf(caller) },
   };
 }
 

@@ -1,6 +1,5 @@
 /** The signature and the footer of a send. */
-import type { Address } from '../../core/address/address.ts';
-import { addrSpec } from '../../core/address/address.ts';
+import { addrSpec, type Address } from '../../core/address/address.ts';
 import { SIGNATURE_VARIABLES, type ClosingText } from '../../core/accounts/closing.ts';
 import type { OpenSettings } from '../../core/accounts/open-settings.ts';
 import { ServiceError } from '../../core/errors.ts';

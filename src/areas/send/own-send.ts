@@ -7,12 +7,12 @@ import type { SendRequest } from './use-cases.ts';
 
 export const askedBy = (caller: Caller): Pick<SendRequest, 'authorKeyId' | 'authorName' | 'isByPerson'> => ({
   authorKeyId: keyIdOf(caller),
-  authorName: nameOf(caller),
+  authorName: keyNameOf(caller),
   isByPerson: caller.isPerson === true,
 });
 
 /** Empty for a secret, behind which there may be anyone. */
-export const nameOf = ({ author }: Pick<Caller, 'author'>): string =>
+export const keyNameOf = ({ author }: Pick<Caller, 'author'>): string =>
   author.kind === 'key' ? author.name : '';
 
 /** The thread decides the account of a send that names none, else From. */

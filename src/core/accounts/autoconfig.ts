@@ -5,8 +5,7 @@
  */
 import { Parser } from 'htmlparser2';
 import { toAsciiDomain } from '../address/domain.ts';
-import type { Address } from '../address/address.ts';
-import { addrSpec } from '../address/address.ts';
+import { addrSpec, type Address } from '../address/address.ts';
 import type { FoundServer } from './found-settings.ts';
 
 export interface Autoconfig {

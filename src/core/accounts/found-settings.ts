@@ -1,6 +1,5 @@
 /** Servers of a mailbox, as they were found for its address, in the form in which accounts take them. */
-import type { Address } from '../address/address.ts';
-import { addrSpec } from '../address/address.ts';
+import { addrSpec, type Address } from '../address/address.ts';
 import { organizationalDomain } from '../address/organizational-domain.ts';
 
 /** `provider`: of a list. `srv`: RFC 6186, RFC 8314. `autoconfig`: a file of the domain. `mx`: whose servers take the domain's mail. */
