@@ -7,7 +7,6 @@ import { DryRun } from '../../platform/schemas/dry-run.ts';
 import { NullableTimestamp, NullableUuid, record, Timestamp } from '../../platform/schemas/schemas.ts';
 import { LOG_INS, SETTINGS_SOURCES } from '../../core/accounts/found-settings.ts';
 import { parseAddress } from '../../core/address/address-list.ts';
-import { invalidRequest } from '../../core/errors.ts';
 import { addrSpec } from '../../core/address/address.ts';
 import { ACCOUNT_STEPS, type FindAccountSettings } from '../accounts/account-ports.ts';
 import type { AccountFields } from '../accounts/account-fields.ts';
@@ -260,12 +259,13 @@ export const accountOperations = [
     description:
       'Looks in the list of providers, then in the DNS of the domain (SRV, MX) and its autoconfig file, within some seconds. No ' +
       'private address is asked, and no server is connected to. `createAccount` takes what it finds, with the password added.',
+    requiredQuery: ['address'],
     query: {
       address: {
         type: 'string',
         minLength: 1,
         maxLength: MAX_ADDRESS_CHARS,
-        description: 'Of the mailbox; required.',
+        description: 'Of the mailbox.',
       },
     },
     atOnce: MAX_CHECKS,
@@ -273,7 +273,6 @@ export const accountOperations = [
     output: FoundSettings,
     errors: ['invalid_address', 'busy'],
     async run(_caller, { address }, { findAccountSettings }, signal) {
-      if (address === undefined) throw invalidRequest('missing', { field: 'address' });
       const parsed = parseAddress(address, 'address');
       return { address: addrSpec(parsed), candidates: [...(await findAccountSettings(parsed, signal))] };
     },

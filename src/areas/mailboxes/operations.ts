@@ -1,6 +1,5 @@
 /** The messages of mailboxes that could not be taken, in the API: /api/quarantine. */
 import { LEFT_OUT_REASONS } from '../../core/mailbox/capture.ts';
-import { invalidRequest } from '../../core/errors.ts';
 import { parseMessageIdList } from '../../core/message/references.ts';
 import { operationsWith } from '../../platform/operation/declaration.ts';
 import type { Value } from '../../platform/operation/values.ts';
@@ -43,8 +42,8 @@ const QuarantinedSchema = record('QuarantinedMessage', {
 });
 
 const REASONS =
-  '`address`: the sender, or each recipient, is in `never_addresses`. `subject`: in `never_subjects`. `internal`: everybody is in ' +
-  '`internal_domains`. `private`: marked by Sensitivity. `stranger`: nobody is a customer.';
+  '`address`: the sender, or each recipient, is in `never_addresses`. `subject`: in `never_subjects`. `internal`: all participants are in ' +
+  '`internal_domains`. `private`: marked by Sensitivity. `stranger`: no participant is a customer.';
 
 const operation = operationsWith<{
   readonly mailboxes: Mailboxes;
@@ -85,12 +84,13 @@ export const mailboxOperations = [
     description:
       'Messages that the rules of an account (`capture`) left out in the last 30 days, by their Message-ID. Of a message that is left ' +
       'out, nothing else is stored.',
+    requiredQuery: ['message_id'],
     query: {
       message_id: {
         type: 'string',
         minLength: 1,
         maxLength: 998,
-        description: 'With or without angle brackets; required.',
+        description: 'With or without angle brackets.',
       },
       account_id: { ...AccountId, description: 'Only of this account.' },
     },
@@ -107,7 +107,6 @@ export const mailboxOperations = [
       },
     }),
     async run(_caller, { messageId, accountId = null, within }, { mailboxes }) {
-      if (messageId === undefined) throw invalidRequest('missing', { field: 'message_id' });
       const found = await mailboxes.leftOut({ messageIds: soughtIds(messageId), accountId, within });
       return { messages: found.map(({ path, at, ...one }) => ({ ...one, mailbox: path, leftOutAt: at })) };
     },

@@ -78,6 +78,8 @@ export interface OperationBasics {
 export interface RequestSchemas {
   readonly params?: Properties;
   readonly query?: Properties;
+  /** Names in `query`. Default: none has to be given. */
+  readonly requiredQuery?: readonly string[];
   /** An object with a title. */
   readonly body?: Schema;
 }
@@ -113,15 +115,16 @@ type VersionInput<M> = M extends { readonly need: 'required' }
     ? { readonly version: number | null }
     : unknown;
 
-type InputOf<P, Q, B, M, As> = object &
+type InputOf<P, Q, N, B, M, As> = object &
   ([P] extends [undefined] ? unknown : ValueOf<P, keyof P>) &
-  ValueOf<Q> &
+  ValueOf<Q, N> &
   BodyInput<B, As> &
   VersionInput<M>;
 
-interface Typed<P, Q, B, M, As, Out, Rule, Deps> {
+interface Typed<P, Q, N, B, M, As, Out, Rule, Deps> {
   readonly params?: P;
   readonly query?: Q;
+  readonly requiredQuery?: readonly (N & keyof Q)[];
   readonly body?: B;
   readonly bodyAs?: As;
   readonly ifMatch?: M;
@@ -129,10 +132,10 @@ interface Typed<P, Q, B, M, As, Out, Rule, Deps> {
   readonly account: Rule;
   /** ETag of the answer. */
   readonly versionOf?: (output: Value<Out>) => number;
-  readonly act?: Act<InputOf<P, Q, B, M, As>, Value<Out>, Deps>;
+  readonly act?: Act<InputOf<P, Q, N, B, M, As>, Value<Out>, Deps>;
   readonly run: (
     caller: Caller,
-    input: Resolved<Rule, InputOf<P, Q, B, M, As>>,
+    input: Resolved<Rule, InputOf<P, Q, N, B, M, As>>,
     deps: Deps,
     signal: AbortSignal,
   ) => Promise<Value<Out>>;
@@ -174,18 +177,19 @@ export function operationsWith<Deps>() {
   return <
     const P extends Properties | undefined = undefined,
     const Q extends Properties | undefined = undefined,
+    const N extends string = never,
     const B extends Schema | undefined = undefined,
     const M extends OperationFacts['ifMatch'] = undefined,
     const As extends 'body' | undefined = undefined,
     const Out extends Schema = Schema,
-    const Rule extends AccountRule<InputOf<P, Q, B, M, As>, Value<Out>, Deps> = AccountRule<
-      InputOf<P, Q, B, M, As>,
+    const Rule extends AccountRule<InputOf<P, Q, N, B, M, As>, Value<Out>, Deps> = AccountRule<
+      InputOf<P, Q, N, B, M, As>,
       Value<Out>,
       Deps
     >,
   >(
     declaration: Omit<OperationFacts, 'params' | 'query' | 'body' | 'bodyAs' | 'ifMatch' | 'output'> &
-      Typed<P, Q, B, M, As, Out, Rule, Deps>,
+      Typed<P, Q, N, B, M, As, Out, Rule, Deps>,
   ): Operation<Deps> => {
     const operation = declaration as unknown as Operation<Deps>;
     const names = inputNames(operation);

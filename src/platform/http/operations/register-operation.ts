@@ -52,11 +52,11 @@ export function registerOperation<Deps>(
 }
 
 function schemaOf<Deps>(operation: Operation<Deps>) {
-  const { params, query, body, ifMatch: version } = operation;
+  const { params, query, requiredQuery, body, ifMatch: version } = operation;
   return {
     ...schemaOfOperation(operation),
     ...(params === undefined ? {} : { params: closed(params, Object.keys(params)) }),
-    ...(query === undefined ? {} : { querystring: closed(query) }),
+    ...(query === undefined ? {} : { querystring: closed(query, requiredQuery) }),
     ...(version === undefined ? {} : { headers: { type: 'object', properties: ifMatch(version.text) } }),
     ...(body === undefined ? {} : { body }),
     response: {
