@@ -116,7 +116,7 @@ const Capture = {
       description: 'Mail within these domains is left out.',
     },
     leave_out_private: { ...Switch, description: 'Mail that is marked by Sensitivity.' },
-    only_customers: { ...Switch, description: 'Mail with nobody who is a customer is left out.' },
+    only_customers: { ...Switch, description: 'Leaves out mail without a customer among its participants.' },
   },
 } as const;
 

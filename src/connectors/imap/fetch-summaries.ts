@@ -1,6 +1,6 @@
 /**
  * Facts about messages without reading them: date, size, whether it was seen, and some header fields: with the trace, which no other
- * message has, or those by which rules judge.
+ * message has, or those that capture rules need.
  */
 import type { FetchQueryObject } from 'imapflow';
 import type { MessageSummary, SummaryFields, Uid } from '../../areas/mailboxes/mailbox-ports.ts';

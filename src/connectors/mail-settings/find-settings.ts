@@ -114,7 +114,7 @@ async function ofSrv(resolver: Resolver, domain: string): Promise<FoundServers |
   return { source: 'srv', name: null, ...servers, logIn: 'password', consentOf: null };
 }
 
-/** RFC 6186 §3.4: the target "." says that the domain has no such service. */
+/** RFC 6186 §3.4: the target "." means that the domain has no such service. */
 async function best(asked: Promise<SrvRecord[]>): Promise<SrvRecord | null> {
   const records = await asked.catch(() => []);
   return (

@@ -60,7 +60,7 @@ export function leftOutBy(
   return null;
 }
 
-/** Knows the rules by which messages were left out again; null: by none. Which mailboxes are read is no matter of judgement. */
+/** Identifies the rules that left messages out; null: no rules. The mailboxes to read are not part of it. */
 export function rulesDigest(capture: CaptureRules | null): Buffer | null {
   if (capture === null) return null;
   const { folders: _, ...rules } = capture;

@@ -35,7 +35,7 @@ export interface ReadHeader {
   readonly identity: MessageIdentity | null;
   /** Its Date, else that of Received; null when neither can be read. */
   readonly date: Date | null;
-  /** By which the rules of an account judge it; null when the header can't be read whole. */
+  /** What the capture rules of an account need; null when the header can't be read whole. */
   readonly facts: CaptureFacts | null;
 }
 

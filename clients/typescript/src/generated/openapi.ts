@@ -3829,7 +3829,7 @@ export interface components {
             internal_domains?: components["schemas"]["InternalDomains"];
             /** @description Mail that is marked by Sensitivity. */
             leave_out_private?: components["schemas"]["CaptureSwitch"];
-            /** @description Mail with nobody who is a customer is left out. */
+            /** @description Leaves out mail without a customer among its participants. */
             only_customers?: components["schemas"]["CaptureSwitch"];
         } | null;
         AccountLimit: number | null;
@@ -4166,7 +4166,7 @@ export interface components {
             /** @description Path of the mailbox. */
             mailbox: string;
             /**
-             * @description `address`: the sender, or each recipient, is in `never_addresses`. `subject`: in `never_subjects`. `internal`: everybody is in `internal_domains`. `private`: marked by Sensitivity. `stranger`: nobody is a customer.
+             * @description `address`: the sender, or each recipient, is in `never_addresses`. `subject`: in `never_subjects`. `internal`: all participants are in `internal_domains`. `private`: marked by Sensitivity. `stranger`: no participant is a customer.
              * @enum {string}
              */
             reason: "address" | "subject" | "internal" | "private" | "stranger";
@@ -9729,9 +9729,9 @@ export interface operations {
     };
     findAccountSettings: {
         parameters: {
-            query?: {
-                /** @description Of the mailbox; required. */
-                address?: string;
+            query: {
+                /** @description Of the mailbox. */
+                address: string;
             };
             header?: never;
             path?: never;
@@ -10076,9 +10076,9 @@ export interface operations {
     };
     findLeftOut: {
         parameters: {
-            query?: {
-                /** @description With or without angle brackets; required. */
-                message_id?: string;
+            query: {
+                /** @description With or without angle brackets. */
+                message_id: string;
                 /** @description Only of this account. */
                 account_id?: components["parameters"]["account_id"];
             };

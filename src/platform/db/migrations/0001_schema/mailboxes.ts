@@ -69,7 +69,7 @@ export const MAILBOXES = [
     -- When the operators got their mail about this failure; null: not yet
     notified_at timestamptz,
     check (notified_at is null or failing_since is not null),
-    -- Digest of the rules by which its messages were left out; null: of none
+    -- Digest of the rules that left its messages out; null: no rules
     judged_by bytea,
     check ((owner is null) = (lease_until is null)),
     check ((last_error is null) = (last_error_kind is null) and (last_error is null) = (last_error_at is null))
