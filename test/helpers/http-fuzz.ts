@@ -53,7 +53,7 @@ export interface FuzzOperation {
   /** Media type of a body that is not JSON; null for JSON or no body. */
   readonly rawType: string | null;
   /** By status: content type → schema and the codes of errors. */
-  readonly responses: ReadonlyMap<number, ResponseRule>;
+  readonly responses: ReadonlyMap<string, ResponseRule>;
 }
 
 interface ResponseRule {
@@ -104,7 +104,7 @@ export function readOperations(document: Node): readonly FuzzOperation[] {
       rawType: toRawType(operation['requestBody']),
       responses: new Map(
         Object.entries(operation['responses'] as Readonly<Record<string, Node>>).map(([status, response]) => [
-          Number(status),
+          status,
           toRule(response, codesOf(method, operation)),
         ]),
       ),
@@ -131,11 +131,11 @@ function toRawType(requestBody: unknown): string | null {
 /** Those that it lists, and those that the introduction does. */
 function codesOf(
   method: string,
-  { 'x-error-codes': own = [], security, requestBody }: Node,
+  { 'x-error-codes': own = {}, security, requestBody }: Node,
 ): readonly string[] {
   const takesJson = method !== 'get' && toRawType(requestBody) === null;
   return [
-    ...(own as readonly string[]),
+    ...Object.values(own as Readonly<Record<string, readonly string[]>>).flat(),
     ...codesOfIntroduction({ security: security as readonly object[] }, takesJson),
   ];
 }
@@ -282,7 +282,10 @@ export function expectLawful(
 ): void {
   expect(response.headers['x-content-type-options']).toBe('nosniff');
   // Another method is another operation, or none: its errors must still be well-formed.
-  const rule = request.method === operation.method ? operation.responses.get(response.status) : undefined;
+  const ruleOf = () =>
+    operation.responses.get(String(response.status)) ??
+    (response.status >= 400 ? operation.responses.get('default') : undefined);
+  const rule = request.method === operation.method ? ruleOf() : undefined;
   if (request.method === 'HEAD') {
     expect(response.body).toBe('');
   } else if (response.status >= 400) {

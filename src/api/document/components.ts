@@ -1,8 +1,7 @@
 /**
- * Makes components of repeated parts of the OpenAPI document: schemas that have a `title`, parameters, header fields and error answers.
+ * Makes components of repeated parts of the OpenAPI document: schemas that have a `title`, parameters, header fields and answers.
  * Routes spell their schemas out, because Fastify validates with them and types are derived from them; the document contains each one once.
  */
-import { STATUS_CODES } from 'node:http';
 import { isDeepStrictEqual } from 'node:util';
 import type { Right } from '../../core/keys/rights.ts';
 
@@ -46,9 +45,7 @@ export function shareComponents(spelt: Paths) {
   );
   const responses = shareRepeated(
     'responses',
-    operations.flatMap(({ responses: own }) =>
-      spotsIn(own, (status) => errorAnswerName(status) ?? answerName(own[status])),
-    ),
+    operations.flatMap(({ responses: own }) => spotsIn(own, (status) => answerName(own[status]))),
   );
   return { paths, components: { schemas, parameters, headers, responses } };
 }
@@ -114,16 +111,3 @@ function answerName(answer: Answer | undefined): string | null {
   const words = String(answer?.['description'] ?? '').match(/[A-Za-z0-9]+/g) ?? [];
   return words.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join('') || null;
 }
-
-/** The document names them a hundred times. */
-const SHORT_NAMES: Readonly<Record<number, string>> = {
-  500: 'ServerError',
-  503: 'Unavailable',
-};
-
-/** The name of the component for the error answers of a status; null for any other answer. */
-const errorAnswerName = (status: string): string | null => {
-  const text = STATUS_CODES[status];
-  if (Number(status) < 400 || text === undefined) return null;
-  return SHORT_NAMES[Number(status)] ?? text.replaceAll(/[^A-Za-z]/g, '');
-};

@@ -1,16 +1,22 @@
 /**
- * The error answers of operations in the OpenAPI document: one for each status, and the codes beside the operation. Spelt out for each operation,
- * they were two thirds of the document, and generators made a type of each list of codes.
+ * The errors of operations in the OpenAPI document: one answer for all of them, and the codes beside the operation. An answer for each status of
+ * each operation was an eighth of the document, and generators made a type of each list of codes.
  */
 import { ERRORS, type ErrorCode } from '../../core/error-registry.ts';
 import { ServiceError, type ServiceErrorOptions } from '../../core/errors.ts';
-import { codesOf, COMMON_ERRORS, ErrorBody, SHARED_CODES } from '../../platform/schemas/error-schemas.ts';
+import {
+  codesOf,
+  COMMON_ERRORS,
+  ERROR_HEADERS,
+  ErrorBody,
+  SHARED_CODES,
+} from '../../platform/schemas/error-schemas.ts';
 import { toErrorJson } from '../../platform/http/answers/error-json.ts';
 import { JSON_BODY_ERRORS } from '../../platform/http/body/json-body.ts';
 import { operationsOf, type Answer, type Node, type Operation, type Paths } from './components.ts';
 import { EMAIL, REQUEST } from './example-story.ts';
 
-/** What the answer of a status shows. */
+/** The examples of the answer, by status. */
 const SHOWN: Readonly<Record<number, readonly [code: ErrorCode, options?: ServiceErrorOptions]>> = {
   400: ['invalid_address', { values: { field: 'to', value: 'ann@' } }],
   401: ['invalid_credentials'],
@@ -30,18 +36,27 @@ const SHOWN: Readonly<Record<number, readonly [code: ErrorCode, options?: Servic
   503: ['database_unavailable'],
 };
 
-/** Throws Error for a status without an example. */
+/** Replaces the error answers of each operation with one, `default`, and adds its codes by status as `x-error-codes`. */
 export function shortenErrors(paths: Paths): void {
   for (const operation of operationsOf(paths)) {
-    const codes = Object.entries(operation.responses).flatMap(([status, answer]) => shorten(status, answer));
+    const codes = Object.entries(operation.responses).flatMap(([status, { content }]) => {
+      const listed = codesOf(content?.['application/json']?.schema);
+      if (listed !== null) delete operation.responses[status];
+      return listed ?? [];
+    });
+    operation.responses['default'] = errorAnswer();
     const shared = codesOfIntroduction(operation, codes.includes('invalid_json'));
     const own = codes.filter((code) => !shared.has(code));
-    // That a fault of the service is answered with 500, by any operation, is in the introduction.
-    if (!own.some((code) => ERRORS[code].status === 500)) delete operation.responses['500'];
     if (own.length === 0) continue;
     const node: Node = operation;
-    node['x-error-codes'] = own;
+    node['x-error-codes'] = byStatus(own);
   }
+}
+
+function byStatus(codes: readonly ErrorCode[]): Readonly<Record<number, readonly ErrorCode[]>> {
+  const groups: Record<number, ErrorCode[]> = {};
+  for (const code of codes) (groups[ERRORS[code].status] ??= []).push(code);
+  return groups;
 }
 
 /**
@@ -60,15 +75,19 @@ export function codesOfIntroduction(
   ]);
 }
 
-/** Returns its codes; none for an answer that is no error. */
-function shorten(status: string, answer: Answer): readonly ErrorCode[] {
-  const media = answer.content?.['application/json'];
-  const codes = codesOf(media?.schema);
-  if (media === undefined || codes === null) return [];
-  const [code, options] = SHOWN[Number(status)] ?? [];
-  if (code === undefined) throw new Error(`no example for an error with the status ${status}`);
-  const node: Node = answer;
-  const example = toErrorJson(new ServiceError(code, options), { id: REQUEST, schema: { body: {} } });
-  node['content'] = { 'application/json': { schema: structuredClone<Node>(ErrorBody), example } };
-  return codes;
+function errorAnswer(): Answer {
+  const examples = Object.entries(SHOWN).map(([status, [code, options]]) => [
+    status,
+    { value: toErrorJson(new ServiceError(code, options), { id: REQUEST, schema: { body: {} } }) },
+  ]);
+  return {
+    description: 'An error. Its status follows from its code.',
+    headers: ERROR_HEADERS,
+    content: {
+      'application/json': {
+        schema: structuredClone<Node>(ErrorBody),
+        examples: Object.fromEntries(examples),
+      },
+    },
+  };
 }

@@ -43,7 +43,7 @@ export const ErrorBody = {
     code: {
       ...ErrorCodeText,
       description:
-        'Stable code for programs. `x-error-codes` of an operation lists its codes; new codes may be added.',
+        'Stable code for programs. `x-error-codes` of an operation lists its codes by status; new codes may be added.',
     },
     details: {
       type: 'string',
@@ -103,23 +103,20 @@ export const RETRY_AFTER = {
   'Retry-After': { type: 'integer', minimum: 1, description: 'In seconds.' },
 } as const;
 
-/** Header fields of error answers, by status. */
-const HEADERS: Readonly<Record<number, object>> = {
-  401: { 'WWW-Authenticate': { type: 'string', pattern: '^Bearer', description: 'RFC 6750 §3.' } },
-  409: {
-    'Retry-After': {
-      ...RETRY_AFTER['Retry-After'],
-      description: 'In seconds; only when the code is temporary.',
-    },
+/** Header fields of errors. */
+export const ERROR_HEADERS = {
+  'Retry-After': {
+    ...RETRY_AFTER['Retry-After'],
+    description: 'In seconds; with 429, 503, and 409 when the code is temporary.',
   },
-  416: {
-    'Content-Range': { type: 'string', description: '`bytes */` and the size of the file (RFC 9110 §14.4).' },
+  'WWW-Authenticate': { type: 'string', pattern: '^Bearer', description: 'With 401 (RFC 6750 §3).' },
+  'Content-Range': {
+    type: 'string',
+    description: 'With 416: `bytes */` and the size of the file (RFC 9110 §14.4).',
   },
-  429: RETRY_AFTER,
-  503: RETRY_AFTER,
-};
+} as const;
 
-/** The `response` entries of the errors of one operation, grouped by status; the document has one answer for each status, see document/error-answers.ts. */
+/** The `response` entries of the errors of one operation, grouped by status; the document has one answer for all of them, see document/error-answers.ts. */
 export function errorResponses(...codes: readonly ErrorCode[]): Record<number, object> {
   return codes.includes('invalid_credentials')
     ? anyKeyErrorResponses(...codes, 'forbidden_right')
@@ -142,7 +139,6 @@ export function anyKeyErrorResponses(...codes: readonly ErrorCode[]): Record<num
 export function errorResponse(status: number, codes: readonly ErrorCode[]): object {
   return {
     description: `${STATUS_CODES[status]}.`,
-    ...(HEADERS[status] !== undefined ? { headers: HEADERS[status] } : {}),
     content: {
       'application/json': {
         schema: { allOf: [ErrorBody, { type: 'object', properties: { code: { enum: codes } } }] },
