@@ -122,7 +122,7 @@ describe('a file of the page', () => {
     const response = await get('/assets/index-a1b2c3.js', { 'accept-encoding': 'br' });
     expect(brotliDecompressSync(response.rawPayload).toString()).toBe(SCRIPT);
     expect(response.headers).toMatchObject({
-      'content-type': 'application/javascript; charset=utf-8',
+      'content-type': 'text/javascript; charset=utf-8',
       'content-encoding': 'br',
       'cache-control': 'public, max-age=31536000, immutable',
       'x-content-type-options': 'nosniff',

@@ -1,17 +1,18 @@
 /**
  * The page: files that were built beforehand, with a hash of their content in their names, and `index.html` for every address of the page.
- * Copies compressed at build time are sent as they are.
+ * Copies compressed at build time are sent as they are. A file stays in memory from its first request on; all of them are some 3 MB.
  */
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { hash } from 'node:crypto';
 import { negotiate } from '@fastify/accept-negotiator';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ServiceError } from '../../core/errors.ts';
 import type { HttpServer } from '../../platform/http/answers/context.ts';
 import { isUnchanged } from '../../platform/http/answers/entity-tag.ts';
 
 /** The bundler's folder for files that are named after their content. */
-const ASSETS = '/assets/';
+const ASSETS = 'assets';
 /** A year: a file with such a name never changes. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
 /** Cached, but revalidated each time: the entity tag shows if it has changed. */
@@ -42,6 +43,14 @@ const PAGE_HEADERS = {
   vary: 'accept-encoding',
 };
 
+/** By the ending of a file. */
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
 /** Paths that never belong to the page, whatever the request. */
 const NOT_THE_PAGE = /^\/(?:api|mcp|unsubscribe|assets)(?:\/|$)/;
 
@@ -51,40 +60,44 @@ export interface Page {
   send(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply>;
 }
 
-/** Serves the files of `folder`, as they are at this moment. */
+/** Serves the files of `folder`, as they are when first asked for. */
 export function registerPage(app: HttpServer, folder: string): Page {
-  const index = once(() => readIndex(folder));
-
-  const send = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const variants = await index();
-    const wanted = negotiate(request.headers['accept-encoding'] ?? '', ['br', 'gzip']);
-    const variant = variants.get(wanted ?? '') ?? variants.get('');
-    if (variant === undefined) throw new Error('the page has no index.html');
-    reply.headers({ ...PAGE_HEADERS, 'cache-control': ASK_FIRST, etag: variant.entityTag });
-    const known = request.headers['if-none-match'];
-    if (known !== undefined && isUnchanged(known, variant.entityTag)) return reply.code(304).send();
-    if (variant.encoding !== null) reply.header('content-encoding', variant.encoding);
-    return reply.type('text/html; charset=utf-8').send(variant.content);
-  };
-
-  app.route({ method: ['GET', 'HEAD'], url: '/', schema: { hide: true }, handler: send });
+  const index = once(() => readFileOfPage(folder, 'index.html'));
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/',
+    schema: { hide: true },
+    handler: async (request, reply) => sendFile(request, reply, await index(), ASK_FIRST),
+  });
   app.register(async (files) => {
-    files.addHook('onRequest', (request, reply, done) => {
-      const isNamedByContent = request.routeOptions.url?.startsWith(ASSETS) === true;
-      reply.headers({ ...PAGE_HEADERS, 'cache-control': isNamedByContent ? FOR_EVER : ASK_FIRST });
-      done();
-    });
-    const { default: serveFiles } = await import('@fastify/static');
-    await files.register(serveFiles, {
-      root: folder,
-      // Each file is a route of its own: no file path is ever built from the requested address.
-      wildcard: false,
-      globIgnore: ['index.html', '**/*.br', '**/*.gz'],
-      index: false,
-      preCompressed: true,
-      // Our header is set above.
-      cacheControl: false,
-      decorateReply: false,
+    const names = (await readdir(folder)).filter(
+      (name) => !isCompressed(name) && !/^(?:index\.html|assets)$/.test(name),
+    );
+    for (const name of names) {
+      const file = once(() => readFileOfPage(folder, name));
+      files.route({
+        method: ['GET', 'HEAD'],
+        url: `/${name}`,
+        schema: { hide: true },
+        handler: async (request, reply) => sendFile(request, reply, await file(), ASK_FIRST),
+      });
+    }
+    const inAssets = await readdir(path.join(folder, ASSETS));
+    // No path of a file is ever built from the requested address.
+    const assets = new Map(
+      inAssets
+        .filter((name) => !isCompressed(name))
+        .map((name) => [name, once(() => readFileOfPage(folder, path.join(ASSETS, name)))]),
+    );
+    files.route<{ Params: { name: string } }>({
+      method: ['GET', 'HEAD'],
+      url: `/${ASSETS}/:name`,
+      schema: { hide: true },
+      handler: async (request, reply) => {
+        const asset = assets.get(request.params.name);
+        if (asset === undefined) throw new ServiceError('not_found');
+        return sendFile(request, reply, await asset(), FOR_EVER);
+      },
     });
   });
 
@@ -93,8 +106,30 @@ export function registerPage(app: HttpServer, folder: string): Page {
       (method === 'GET' || method === 'HEAD') &&
       headers.accept?.includes('text/html') === true &&
       !NOT_THE_PAGE.test(url),
-    send,
+    send: async (request, reply) => sendFile(request, reply, await index(), ASK_FIRST),
   };
+}
+
+function sendFile(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { mediaType, variants }: FileOfPage,
+  cacheControl: string,
+): FastifyReply {
+  const wanted = negotiate(request.headers['accept-encoding'] ?? '', ['br', 'gzip']);
+  const variant = variants.get(wanted ?? '') ?? variants.get('');
+  if (variant === undefined) throw new Error('a file of the page is only there compressed');
+  reply.headers({ ...PAGE_HEADERS, 'cache-control': cacheControl, etag: variant.entityTag });
+  const known = request.headers['if-none-match'];
+  if (known !== undefined && isUnchanged(known, variant.entityTag)) return reply.code(304).send();
+  if (variant.encoding !== null) reply.header('content-encoding', variant.encoding);
+  return reply.type(mediaType).send(variant.content);
+}
+
+interface FileOfPage {
+  readonly mediaType: string;
+  /** By encoding; `''` is the file without compression. */
+  readonly variants: ReadonlyMap<string, Variant>;
 }
 
 interface Variant {
@@ -104,15 +139,18 @@ interface Variant {
   readonly entityTag: string;
 }
 
-/** By encoding; `''` is the file without compression. */
-async function readIndex(folder: string): Promise<ReadonlyMap<string, Variant>> {
+const isCompressed = (name: string): boolean => /\.(?:br|gz)$/.test(name);
+
+async function readFileOfPage(folder: string, name: string): Promise<FileOfPage> {
+  const mediaType = MEDIA_TYPES[path.extname(name)];
+  if (mediaType === undefined) throw new Error(`the page has a file of an unknown type: ${name}`);
   const variants = new Map<string, Variant>();
   for (const [ending, encoding] of [
     ['', null],
     ['.br', 'br'],
     ['.gz', 'gzip'],
   ] as const) {
-    const content = await readFile(path.join(folder, `index.html${ending}`)).catch((error: unknown) => {
+    const content = await readFile(path.join(folder, name + ending)).catch((error: unknown) => {
       if (ending !== '' && error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
       throw error;
     });
@@ -120,7 +158,7 @@ async function readIndex(folder: string): Promise<ReadonlyMap<string, Variant>> 
     const entityTag = `"${hash('sha256', content, 'base64url').slice(0, 27)}"`;
     variants.set(encoding ?? '', { encoding, content, entityTag });
   }
-  return variants;
+  return { mediaType, variants };
 }
 
 /** Makes the value when it is first asked for, and again after a failure. */
