@@ -13,14 +13,17 @@ describe('one owner', () => {
     const world = worlds.createWorld();
     const first = await world.start({ leaseMs: 60_000 });
     await world.waitForPass();
-    await world.start({ leaseMs: 600 });
+    const second = await world.start({ leaseMs: 600 });
     world.inbox.add(numberedMail(1));
     await waitUntil('it is there', async () => (await world.emails()).length === 1);
     expect(world.server.commands.filter((name) => name.startsWith('connect'))).toHaveLength(1);
     await world.stop(first);
     world.inbox.add(numberedMail(2));
     await waitUntil('the second is there', async () => (await world.emails()).length === 2);
-    expect(world.server.commands.filter((name) => name.startsWith('connect'))).toHaveLength(2);
+    // On a busy machine it may lose its short lease and connect again.
+    const owner = async () =>
+      await worlds.query('select owner from mailbox_accounts where account_id = $1', [world.account]);
+    await expect.poll(owner).toEqual([{ owner: second.owner }]);
   });
 
   it('that falls silent is followed by another, and stops when it runs again', async () => {
