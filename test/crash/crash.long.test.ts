@@ -25,12 +25,11 @@ interface Run {
 
 const RUNS: readonly Run[] = CHOSEN ? chosenRuns() : longRuns();
 
-/** Fixed seeds, and a new one. */
+/** From fixed seeds, so that a change does not fail by chance; `npm run crash` tries new ones. */
 function longRuns(): readonly Run[] {
-  const untried = Date.now() % 1_000_000;
-  const setups = ['embedded', 'external'] as const;
   return [
-    ...setups.flatMap((setup) => [1, untried].map((seed) => ({ setup, starved: false, seed }))),
+    { setup: 'embedded', starved: false, seed: 1 },
+    { setup: 'external', starved: false, seed: 1 },
     { setup: 'external', starved: true, seed: 1 },
   ];
 }
