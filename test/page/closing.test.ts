@@ -1,0 +1,79 @@
+/** What the service puts below a message, as the page shows it before. */
+import { describe, expect, it } from 'vitest';
+import { fillSignature, withoutClosing } from '../../page/src/features/write/closing.ts';
+import { withClosing } from '../../src/core/reply/with-closing.ts';
+
+const VALUES = {
+  author: { name: 'Ada & <Co>' },
+  account: { id: 'sales', name: 'Sales', address: 'sales@company.test' },
+};
+
+describe('a signature', () => {
+  it('has its variables filled in, escaped in HTML', () => {
+    const signature = {
+      text: '{{ author.name }}\n{{account.name}}, {{ account.address }} ({{ account.id }})',
+      html: '<b>{{ author.name }}</b>',
+    };
+    expect(fillSignature(signature, VALUES)).toEqual({
+      text: 'Ada & <Co>\nSales, sales@company.test (sales)',
+      html: '<b>Ada &amp; &lt;Co&gt;</b>',
+      isFilled: true,
+    });
+  });
+
+  it.each(['{{ author.name | upcase }}', '{% if author.name %}x{% endif %}', '{{- author.name -}}'])(
+    'that only the service can fill in stays as it is written: %s',
+    (text) => {
+      expect(fillSignature({ text, html: null }, VALUES)).toEqual({ text, html: null, isFilled: false });
+    },
+  );
+
+  it('that is empty once it is filled in is none', () => {
+    const nobody = { ...VALUES, author: { name: '' } };
+    expect(fillSignature({ text: ' {{ author.name }} ', html: null }, nobody)).toBeNull();
+  });
+
+  it('does not read a value as a pattern', () => {
+    const dollars = { ...VALUES, author: { name: '$& {{ account.id }}' } };
+    expect(fillSignature({ text: '{{ author.name }}', html: null }, dollars)?.text).toBe(
+      '$& {{ account.id }}',
+    );
+  });
+});
+
+describe('the text of an email that was sent', () => {
+  const signature = { text: 'Ada', html: '<i>Ada</i>' };
+  const footer = { text: 'Company & Co\nHRB 1', html: null };
+  const quote = '\n> earlier';
+  const sent = (parts: readonly { text: string; html: string | null }[]) => {
+    const { textBody, htmlBody } = withClosing({ textBody: 'Hello', htmlBody: '<div>Hello</div>' }, parts);
+    return { text_body: `${textBody}${quote}`, html_body: `${htmlBody}<blockquote>earlier</blockquote>` };
+  };
+
+  it.each([
+    ['signature and footer', [signature, footer], true],
+    ['the footer alone', [footer], false],
+    ['the signature alone', [signature], true],
+  ])('loses %s, and keeps what is above and below', (_title, parts, isSigned) => {
+    expect(withoutClosing(sent(parts), { signature, footer })).toEqual({
+      text_body: 'Hello\n\n\n> earlier',
+      html_body: '<div>Hello</div><blockquote>earlier</blockquote>',
+      signature: isSigned,
+    });
+  });
+
+  it('loses it in plain text alone, and without a quote', () => {
+    const { textBody } = withClosing({ textBody: 'Hello', htmlBody: null }, [signature, footer]);
+    expect(
+      withoutClosing({ text_body: textBody ?? '', html_body: null }, { signature, footer }),
+    ).toEqual({ text_body: 'Hello', html_body: null, signature: true });
+  });
+
+  it.each([
+    ['an earlier footer', [{ text: 'HRB 0', html: null }]],
+    ['no closing', []],
+  ])('stays as it is with %s', (_title, parts) => {
+    const body = sent(parts);
+    expect(withoutClosing(body, { signature, footer })).toEqual({ ...body, signature: false });
+  });
+});
