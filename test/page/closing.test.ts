@@ -1,6 +1,8 @@
 /** What the service puts below a message, as the page shows it before. */
 import { describe, expect, it } from 'vitest';
 import { fillSignature, withoutClosing } from '../../page/src/features/write/closing.ts';
+import { sentAs } from '../../page/src/features/write/sent-as.ts';
+import type { Sender } from '../../page/src/features/write/senders.ts';
 import { withClosing } from '../../src/core/reply/with-closing.ts';
 
 const VALUES = {
@@ -64,9 +66,11 @@ describe('the text of an email that was sent', () => {
 
   it('loses it in plain text alone, and without a quote', () => {
     const { textBody } = withClosing({ textBody: 'Hello', htmlBody: null }, [signature, footer]);
-    expect(
-      withoutClosing({ text_body: textBody ?? '', html_body: null }, { signature, footer }),
-    ).toEqual({ text_body: 'Hello', html_body: null, signature: true });
+    expect(withoutClosing({ text_body: textBody ?? '', html_body: null }, { signature, footer })).toEqual({
+      text_body: 'Hello',
+      html_body: null,
+      signature: true,
+    });
   });
 
   it.each([
@@ -75,5 +79,33 @@ describe('the text of an email that was sent', () => {
   ])('stays as it is with %s', (_title, parts) => {
     const body = sent(parts);
     expect(withoutClosing(body, { signature, footer })).toEqual({ ...body, signature: false });
+  });
+
+  it('is sent again by the same address, where the account still has it', () => {
+    const shared = { accountId: 'sales', kind: 'plain', name: '', isUsual: false, footer: null } as const;
+    const senders: readonly Sender[] = [
+      { ...shared, address: 'sales@company.test', isUsual: true, signature: null },
+      {
+        ...shared,
+        address: 'offers@company.test',
+        signature: { text: '{{ author.name }}, {{ account.address }}', html: null },
+      },
+    ];
+    const text_body = 'Hello\n\n-- \nAda, offers@company.test\n';
+    const again = (address: string, author: string) =>
+      sentAs(
+        { account_id: 'sales', from_address: { name: '', address }, text_body, html_body: null },
+        senders,
+        author,
+      );
+    expect(again('offers@company.test', 'Ada')).toEqual({
+      text_body: 'Hello',
+      signature: true,
+      from: 'offers@company.test',
+    });
+    // Of a colleague, whose signature stays in the text.
+    expect(again('offers@company.test', 'Ben')).toMatchObject({ text_body, signature: false });
+    expect(again('gone@company.test', 'Ada')).toEqual({ text_body, signature: false });
+    expect(again('sales@company.test', 'Ada')).toEqual({ text_body, signature: false });
   });
 });

@@ -19,7 +19,10 @@ function createService() {
   const writes: { readonly text: string; readonly keepalive: boolean }[] = [];
   let count = 0;
   let isAway = false;
+  /** Addresses that no account sends as. */
+  const refused = new Set<unknown>();
   const put = (id: string, version: number, request: DraftRequest, keepalive: boolean): Draft => {
+    if (refused.has(request.message?.from)) throw failure('forbidden_from', 403);
     const draft = {
       id,
       version,
@@ -37,6 +40,7 @@ function createService() {
   return {
     drafts,
     writes,
+    refused,
     setAway: (next: boolean) => void (isAway = next),
     store: {
       create: async (request: DraftRequest, { keepalive }: { keepalive: boolean }) => {
@@ -86,6 +90,7 @@ describe('a text that is being written', () => {
   const opened: DraftKeeper[] = [];
   /** For each draft that was lost: whether its text became a draft of its own. */
   let lost: boolean[];
+  let refusals: number;
   let keys = 0;
   let loggedIn: string | null = 'mia';
 
@@ -95,6 +100,7 @@ describe('a text that is being written', () => {
     browser = createBrowser();
     states = [];
     lost = [];
+    refusals = 0;
     loggedIn = 'mia';
   });
   afterEach(() => {
@@ -111,6 +117,7 @@ describe('a text that is being written', () => {
       key: `writer-${++keys}`,
       tell: (state) => void states.push(state),
       onLost: (isKept) => void lost.push(isKept),
+      onRefusedSender: () => void (refusals += 1),
     });
     keeper.open();
     opened.push(keeper);
@@ -277,6 +284,45 @@ describe('a text that is being written', () => {
     loggedIn = 'mia';
     await vi.advanceTimersByTimeAsync(5000);
     expect(texts()).toEqual(['Dear Ann']);
+  });
+
+  it('is stored without a sender that the service refuses, and its writer is told once', async () => {
+    service.refused.add('gone@company.test');
+    const keeper = begin();
+    keeper.change({ text_body: 'Hello', from: 'gone@company.test' });
+    await vi.advanceTimersByTimeAsync(1000);
+    type(keeper, 'Hello Ann');
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(texts()).toEqual(['Hello Ann']);
+    expect([...service.drafts.values()][0]?.message.from).toBeUndefined();
+    expect([refusals, states.at(-1)]).toEqual([1, 'saved']);
+    keeper.change({ from: 'gone@company.test' });
+    await vi.advanceTimersByTimeAsync(1000);
+    expect([refusals, states.at(-1)]).toEqual([2, 'saved']);
+  });
+
+  it('is not sent in the name of another sender when the service refuses the chosen one', async () => {
+    service.refused.add('gone@company.test');
+    const keeper = begin();
+    type(keeper, 'Hello');
+    await vi.advanceTimersByTimeAsync(1000);
+    await expect(keeper.flush({ from: 'gone@company.test' })).rejects.toThrow('forbidden_from');
+    keeper.release();
+    await vi.advanceTimersByTimeAsync(1000);
+    expect([texts(), states.at(-1)]).toEqual([['Hello'], 'saved']);
+  });
+
+  it('of a crashed window is recovered without a sender that the service refuses', async () => {
+    service.setAway(true);
+    const keeper = begin();
+    keeper.change({ text_body: 'Hello', from: 'gone@company.test' });
+    await keeper.saveNow();
+    vi.clearAllTimers();
+    service.setAway(false);
+    service.refused.add('gone@company.test');
+    expect(await recoverTexts({ drafts: service.store, copies: browser.copies }, 'mia')).toBe(1);
+    expect(texts()).toEqual(['Hello']);
+    expect(browser.kept.size).toBe(0);
   });
 
   it('that is discarded is returned whole, with its draft, and no copy of it is left', async () => {

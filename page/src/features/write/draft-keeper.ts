@@ -56,6 +56,8 @@ export interface KeeperPorts {
   readonly tell: (state: KeeperState) => void;
   /** The draft no longer exists, nor do its files; `isKept`: the text becomes a draft of its own. */
   readonly onLost: (isKept: boolean, files: readonly DraftAttachment[]) => void;
+  /** The account no longer sends as the chosen address: the text is stored without it. */
+  readonly onRefusedSender: () => void;
 }
 
 /** Often enough that a crash loses no sentence, and seldom enough that typing does not cost a request for each word. */
@@ -281,12 +283,28 @@ export class DraftKeeper {
       .then(() => this.#save())
       .catch((error: unknown) => {
         const code = codeOf(error);
+        if (code === 'forbidden_from' && this.#dropSender()) {
+          this.#ports.onRefusedSender();
+          this.#start();
+          return;
+        }
         const isElsewhere = code === 'draft_changed';
         this.#ports.tell(isElsewhere ? 'elsewhere' : 'failed');
         // Another window sent or discarded the draft, or went on with it when this one was left.
         if (code === 'draft_not_found' || (isElsewhere && this.#isClosed)) this.#begin();
         else if (!isElsewhere) this.#schedule(RETRY_AFTER_MS);
       });
+  }
+
+  /** False if no sender is to be stored. */
+  #dropSender(): boolean {
+    const { from = null, ...wanted } = this.#wanted ?? {};
+    if (from === null) return false;
+    this.#wanted = Object.keys(wanted).length === 0 ? null : wanted;
+    const { from: _refused, ...text } = this.#text;
+    this.#text = text;
+    if (!this.#hasWork) this.#ports.tell(this.#draft === null ? 'idle' : 'saved');
+    return true;
   }
 
   /** The text becomes a draft of its own. */

@@ -1,7 +1,7 @@
 /** Writes a new message, in place of a thread. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCanGoBack, useNavigate, useRouter, useSearch } from '@tanstack/react-router';
-import { EmailWorkerError, type Draft } from 'email-worker-client';
+import { EmailWorkerError, type Account, type Draft } from 'email-worker-client';
 import { ArrowLeft, FilePen } from '../../ui/icons.tsx';
 import { refreshLists } from '../../api/live.ts';
 import { accountsQuery, draftQuery, keys } from '../../api/queries.ts';
@@ -12,6 +12,7 @@ import { Empty, Failure } from '../../ui/empty.tsx';
 import { toField } from './addresses.ts';
 import { draftAuthor } from './draft-author.ts';
 import { OthersDraft } from './others-draft.tsx';
+import { fromOf, sendersOf } from './senders.ts';
 import { WriterForm } from './writer-form.tsx';
 import { bodyOf } from './writing-format.ts';
 
@@ -55,11 +56,7 @@ export default function NewMessage({ draftId }: NewMessageProps) {
             onTaken={(taken) => queryClient.setQueryData(keys.draft(taken.id), taken)}
           />
         ) : (
-          <Message
-            draft={draft.data ?? null}
-            accounts={senders.map(({ id, from_address: from }) => ({ id, address: from?.address ?? id }))}
-            onLeave={back}
-          />
+          <Message draft={draft.data ?? null} accounts={senders} onLeave={back} />
         ))
       )}
     </div>
@@ -82,7 +79,7 @@ function useBack(): () => void {
 
 interface MessageProps {
   readonly draft: Draft | null;
-  readonly accounts: readonly { readonly id: string; readonly address: string }[];
+  readonly accounts: readonly Account[];
   readonly onLeave: () => void;
 }
 
@@ -114,9 +111,12 @@ function Message({ draft, accounts, onLeave }: MessageProps) {
         bcc: toField(message.bcc) ?? '',
         subject: message.subject ?? '',
         ...bodyOf(message),
+        from: fromOf(message.from),
+        signature: draft === null || message.signature === true,
         ...(sender === undefined ? {} : { account_id: sender }),
       }}
-      accounts={accounts}
+      senders={sendersOf(accounts)}
+      usualSender={null}
       customerId={null}
       newestSeen={null}
       onMovedOn={() => undefined}

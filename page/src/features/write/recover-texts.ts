@@ -13,7 +13,7 @@ export interface RecoverPorts {
 export async function recoverTexts({ drafts, copies }: RecoverPorts, account: string): Promise<number> {
   let count = 0;
   for (const [key, copy] of await copies.left(account)) {
-    const isNew = await store(drafts, copy).catch((error: unknown) => {
+    const isNew = await storeAnyway(drafts, copy).catch((error: unknown) => {
       if (codeOf(error) !== null) return null;
       throw error;
     });
@@ -22,6 +22,17 @@ export async function recoverTexts({ drafts, copies }: RecoverPorts, account: st
     if (isNew) count += 1;
   }
   return count;
+}
+
+/** Without its sender if the account no longer sends as that address. */
+async function storeAnyway(drafts: RecoverPorts['drafts'], copy: DeviceCopy): Promise<boolean> {
+  try {
+    return await store(drafts, copy);
+  } catch (error) {
+    if (codeOf(error) !== 'forbidden_from') throw error;
+    const { from: _refused, ...message } = copy.request.message ?? {};
+    return store(drafts, { ...copy, request: { ...copy.request, message } });
+  }
 }
 
 /** False when the service had the text: the answer to the last save was lost. */

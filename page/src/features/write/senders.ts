@@ -49,10 +49,8 @@ function ofAccount({ id: accountId, from_address: from, settings }: Account): re
   ];
 }
 
-const closingOf = (
-  text: string | null | undefined,
-  html: string | null | undefined,
-): ClosingText | null => (text === null || text === undefined ? null : { text, html: html ?? null });
+const closingOf = (text: string | null | undefined, html: string | null | undefined): ClosingText | null =>
+  text === null || text === undefined ? null : { text, html: html ?? null };
 
 /** `Name <address>`, or an address alone. */
 export function readAddress(text: string): Address {
@@ -71,8 +69,7 @@ export function senderFor(senders: readonly Sender[], accountId: string, address
   return (
     own.find(({ kind, address: one }) => kind === 'plain' && keyOf(one) === sought) ??
     own.find(
-      ({ kind, address: one }) =>
-        kind === 'detail' && base !== sought && withoutDetail(keyOf(one)) === base,
+      ({ kind, address: one }) => kind === 'detail' && base !== sought && withoutDetail(keyOf(one)) === base,
     ) ??
     own.find(({ kind, address: one }) => kind === 'domain' && domainOf(keyOf(one)) === domainOf(sought)) ??
     null

@@ -6,13 +6,15 @@ import { Check, PenLine } from '../../ui/icons.tsx';
 import { useState } from 'react';
 import { client } from '../../api/client.ts';
 import { refreshLists } from '../../api/live.ts';
-import { keys } from '../../api/queries.ts';
+import { accountsQuery, keys } from '../../api/queries.ts';
 import { draftLink } from '../../app/links.ts';
 import { useMay, useSession } from '../../app/session.tsx';
 import { useWords } from '../../i18n/index.tsx';
 import { Button } from '../../ui/button.tsx';
 import { notify } from '../../ui/toast.tsx';
 import { SendAgain } from './send-again.tsx';
+import { sentAs } from './sent-as.ts';
+import { sendersOf } from './senders.ts';
 
 interface UndeliveredActsProps {
   readonly threadId: string;
@@ -21,7 +23,7 @@ interface UndeliveredActsProps {
 
 export default function UndeliveredActs({ threadId, email }: UndeliveredActsProps) {
   const { text } = useWords();
-  const { name } = useSession();
+  const { name, key_id: keyId } = useSession();
   const mayDraft = useMay('draft');
   const maySend = useMay('send');
   const mayChange = useMay('handle');
@@ -42,8 +44,11 @@ export default function UndeliveredActs({ threadId, email }: UndeliveredActsProp
   };
   const correct = () =>
     act(async () => {
-      // The thread's page has no HTML.
-      const whole = await client.emails.get(email.id);
+      const [whole, accounts] = await Promise.all([
+        // The thread's page has no HTML.
+        client.emails.get(email.id),
+        queryClient.fetchQuery(accountsQuery),
+      ]);
       const draft = await client.drafts.create({
         author: name,
         message: {
@@ -51,8 +56,7 @@ export default function UndeliveredActs({ threadId, email }: UndeliveredActsProp
           thread_id: threadId,
           to: missed(email).join(', '),
           subject: whole.subject,
-          text_body: whole.text_body,
-          ...(whole.html_body === null ? {} : { html_body: whole.html_body }),
+          ...sentAs(whole, sendersOf(accounts), keyId === null ? '' : name),
         },
         attachments: whole.email_attachments.map(({ id, filename, content_id: contentId }) => ({
           attachment_id: id,

@@ -2,6 +2,7 @@
 import { useQueryClient, type QueryClient } from '@tanstack/react-query';
 import {
   EmailWorkerError,
+  type Address,
   type Draft,
   type DraftAttachment,
   type DraftRequest,
@@ -33,6 +34,7 @@ import {
 import { newContentId, placeOf } from './inline-image.ts';
 import { addressesIn, concernsAbout, type Concern, type Recipient } from './concerns.ts';
 import { speaksOfFile } from './missing-file.ts';
+import { chosenSender, isWhole, readAddress, type Sender } from './senders.ts';
 import { isOnTheWay, type Upload } from './upload-queue.ts';
 import { useUploads } from './use-uploads.ts';
 
@@ -43,6 +45,9 @@ export interface WriterFields extends Body {
   readonly subject: string;
   /** Absent: the account that answers, or the default. */
   readonly account_id?: string;
+  /** The chosen sender, which may be unfinished; null: the one that the service uses. */
+  readonly from: string | null;
+  readonly signature: boolean;
 }
 
 export interface WriterOptions {
@@ -54,6 +59,10 @@ export interface WriterOptions {
   /** The draft that is continued; null: a new one is begun. */
   readonly draft: Draft | null;
   readonly initial: WriterFields;
+  /** All that the message may go out as. */
+  readonly senders: readonly Sender[];
+  /** The sender that the service uses for an answer; null: From of the account. */
+  readonly usualSender: Address | null;
   readonly needsSubject?: boolean;
   /** The customer of the thread; null: the thread has none, or is new. */
   readonly customerId: string | null;
@@ -76,9 +85,17 @@ const UNDO_MS = 10_000;
 /** The notice disappears a little earlier, so that a person who is late is not told that it worked. */
 const UNDO_SHOWN_MS = 9000;
 
-/** Without text there is no HTML either. */
-const toMessage = (fields: Partial<WriterFields>): Fields =>
-  fields.html_body === '' ? { ...fields, html_body: null } : fields;
+/** Without text there is no HTML either, and the service would refuse an unfinished sender. */
+const toMessage = ({ from, ...fields }: Partial<WriterFields>): Fields => ({
+  ...fields,
+  ...(fields.html_body === '' ? { html_body: null } : {}),
+  ...(from === undefined || isUnfinished(from) ? {} : { from }),
+});
+
+const isUnfinished = (from: string | null): boolean => from !== null && !isWhole(readAddress(from).address);
+
+/** `refused`: the account does not send as this address. */
+export type SenderProblem = 'unfinished' | 'refused';
 
 const isRefused = (error: unknown, ...codes: readonly string[]): boolean =>
   error instanceof EmailWorkerError && error.code !== null && codes.includes(error.code);
@@ -89,6 +106,7 @@ export function useWriter(options: WriterOptions) {
   const queryClient = useQueryClient();
   const [state, setState] = useState<KeeperState>(draft === null ? 'idle' : 'saved');
   const [problem, setProblem] = useState<string | null>(null);
+  const [senderProblem, setSenderProblem] = useState<SenderProblem | null>(null);
   const [isSending, setSending] = useState(false);
   /** True while a send waits for files on their way. */
   const [isWaiting, setWaiting] = useState(false);
@@ -105,28 +123,45 @@ export function useWriter(options: WriterOptions) {
   /** The time for sending; null: now. */
   const wantedAt = useRef<Date | null>(null);
   const [answers, setAnswers] = useState(options.answers);
-  const base: DraftRequest = { author, ...(answers === null ? {} : { answers: toKept(answers) }) };
+  const base: DraftRequest = {
+    author,
+    ...(answers === null ? {} : { answers: toKept(answers) }),
+    // A draft that exists has its own choice.
+    ...(draft === null ? { message: { signature: initial.signature } } : {}),
+  };
   const { limits, ...session } = useSession();
+  /** What the account sends as has changed since it was read. */
+  const onRefusedSender = (): void => {
+    setSenderProblem('refused');
+    void queryClient.invalidateQueries({ queryKey: keys.accounts });
+  };
   const [keeper] = useState(
     () =>
       // The list of drafts can then show the recipients of an answer.
-      new DraftKeeper(answers === null ? base : { ...base, message: givenBy(initial) }, draft, {
-        drafts: draftStore,
-        copies: deviceCopies,
-        account: accountOf(session),
-        isOurs: () => {
-          const now = queryClient.getQueryData<Session | null>(keys.session);
-          return now ? accountOf(now) === accountOf(session) : false;
+      new DraftKeeper(
+        answers === null ? base : { ...base, message: { ...base.message, ...givenBy(initial) } },
+        draft,
+        {
+          drafts: draftStore,
+          copies: deviceCopies,
+          account: accountOf(session),
+          isOurs: () => {
+            const now = queryClient.getQueryData<Session | null>(keys.session);
+            return now ? accountOf(now) === accountOf(session) : false;
+          },
+          key: newContentId(),
+          tell: setState,
+          onLost: (isKept, lost) => {
+            setFiles([]);
+            setFilesLost(lost.length > 0);
+            if (isKept)
+              notify(
+                lost.length > 0 ? `${text.write.ownDraft} ${text.write.filesLost}` : text.write.ownDraft,
+              );
+          },
+          onRefusedSender,
         },
-        key: newContentId(),
-        tell: setState,
-        onLost: (isKept, lost) => {
-          setFiles([]);
-          setFilesLost(lost.length > 0);
-          if (isKept)
-            notify(lost.length > 0 ? `${text.write.ownDraft} ${text.write.filesLost}` : text.write.ownDraft);
-        },
-      }),
+      ),
   );
   const onKept = useRef(options.onKept);
   useEffect(() => {
@@ -153,13 +188,16 @@ export function useWriter(options: WriterOptions) {
     setFields((those) => ({ ...those, ...changed }));
     setProblem(null);
     setConcerns([]);
+    if (changed.from !== undefined) setSenderProblem(null);
     keeper.change({ ...sender, ...toMessage(changed) });
   };
 
-  const account = useRef(options.accountId ?? fields.account_id);
+  const accountId = options.accountId ?? fields.account_id;
+  const account = useRef(accountId);
   useEffect(() => {
-    account.current = options.accountId ?? fields.account_id;
+    account.current = accountId;
   });
+  const from = chosenSender(options.senders, { accountId, from: fields.from, usual: options.usualSender });
   const { uploads, queue, images } = useUploads(draft, {
     accountId: () => account.current,
     attach: async (file) =>
@@ -291,7 +329,9 @@ export function useWriter(options: WriterOptions) {
     wantedAt.current = at;
     const lacking = lack();
     setProblem(lacking);
-    if (lacking !== null) return;
+    const isSenderUnfinished = isUnfinished(fields.from);
+    if (isSenderUnfinished) setSenderProblem('unfinished');
+    if (lacking !== null || isSenderUnfinished) return;
     setSending(true);
     const { words: found, isHopeless } = await findConcerns();
     if (isHopeless) {
@@ -318,6 +358,8 @@ export function useWriter(options: WriterOptions) {
         to: trimEntries(fields.to),
         cc: trimEntries(fields.cc),
         bcc: trimEntries(fields.bcc),
+        // The one that is shown, whatever the service would choose by now.
+        ...(from === null ? {} : { from: fields.from ?? from.address }),
         send_at: (at ?? new Date(Date.now() + UNDO_MS)).toISOString(),
       };
       const { id, version } = await keeper.flush(message);
@@ -345,6 +387,10 @@ export function useWriter(options: WriterOptions) {
       if (isRefused(error, 'thread_has_moved_on')) {
         setNewEmails((error as EmailWorkerError).newEmails);
         options.onMovedOn();
+        return;
+      }
+      if (isRefused(error, 'forbidden_from')) {
+        onRefusedSender();
         return;
       }
       const reason = error instanceof EmailWorkerError ? reasonOf(error, language) : '';
@@ -398,6 +444,8 @@ export function useWriter(options: WriterOptions) {
 
   return {
     fields,
+    from,
+    senderProblem,
     answers,
     /** The files listed beside the text. */
     files: files.filter(({ content_id: contentId }) => placeOf(contentId, fields.html_body) === 'list'),

@@ -13,6 +13,7 @@ import { useMay, useSession } from '../../app/session.tsx';
 import { useWords } from '../../i18n/index.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Answered } from './answered.tsx';
+import { ClosingParts } from './closing-parts.tsx';
 import type { KeeperState } from './draft-keeper.ts';
 import { toHtml, type Body } from './body.ts';
 import { AttachButton, DraftFiles } from './files.tsx';
@@ -21,6 +22,7 @@ import { MovedOn } from './moved-on.tsx';
 import { Recipients } from './recipients.tsx';
 import { RichText, type RichTextHandle } from './rich-text.tsx';
 import { SendLater } from './send-later.tsx';
+import { SenderField } from './sender-field.tsx';
 import { Templates, withTemplate, type FilledTemplate } from './templates.tsx';
 import { useWriter, type WriterOptions } from './use-writer.ts';
 import { keepWritesPlain } from './writing-format.ts';
@@ -29,8 +31,6 @@ import './writer.css';
 interface WriterFormProps extends WriterOptions {
   readonly title: string;
   readonly placeholder: string;
-  /** The accounts that may send it, shown by their addresses; one is no choice. */
-  readonly accounts?: readonly { readonly id: string; readonly address: string }[];
   readonly alwaysCc?: boolean;
   /** The field that gets the focus first. */
   readonly focus: 'to' | 'text';
@@ -38,7 +38,7 @@ interface WriterFormProps extends WriterOptions {
 }
 
 export function WriterForm(props: WriterFormProps) {
-  const { title, preview, placeholder, accounts = [], alwaysCc = false, focus, onClose } = props;
+  const { title, preview, placeholder, alwaysCc = false, focus, onClose } = props;
   const { text } = useWords();
   const maySend = useMay('send');
   const { limits } = useSession();
@@ -145,28 +145,16 @@ export function WriterForm(props: WriterFormProps) {
       onDrop={onDrop}
       onPaste={onPaste}
     >
-      {accounts.length > 1 && (
-        <div className="writer-field">
-          <label htmlFor={`${id}-from`}>{text.write.from}</label>
-          <select
-            id={`${id}-from`}
-            value={fields.account_id}
-            onChange={(event) => writer.change({ account_id: event.target.value })}
-            onKeyDown={onKeyDown}
-          >
-            {accounts.map((account) => (
-              <option key={account.id} value={account.id}>
-                {account.address}
-              </option>
-            ))}
-          </select>
-        </div>
-      )}
-      {accounts.length === 1 && (
-        <div className="writer-field">
-          <span className="writer-label">{text.write.from}</span>
-          <span className="writer-sender truncate">{accounts[0]?.address}</span>
-        </div>
+      {writer.from !== null && (
+        <SenderField
+          from={writer.from}
+          senders={props.senders}
+          usual={props.usualSender}
+          isAccountGiven={writer.answers !== null}
+          problem={writer.senderProblem}
+          onChange={writer.change}
+          onKeyDown={onKeyDown}
+        />
       )}
       {recipients('to', focus === 'to')}
       {hasCc && recipients('cc')}
@@ -207,6 +195,13 @@ export function WriterForm(props: WriterFormProps) {
           autoFocus={focus === 'text' || isSwitched}
         />
       )}
+      <ClosingParts
+        from={writer.from}
+        isRich={isRich}
+        isSigned={fields.signature}
+        isInThread={writer.answers !== null}
+        onChange={writer.change}
+      />
       {preview !== null && writer.answers !== null && (
         <Answered preview={preview} answers={writer.answers} onChange={writer.changeAnswers} />
       )}

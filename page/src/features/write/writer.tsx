@@ -10,6 +10,7 @@ import { shown } from '../../ui/shown.ts';
 import { formatAddresses, toField } from './addresses.ts';
 import type { Answers } from './draft-keeper.ts';
 import { newestSeen } from './newest-seen.ts';
+import { fromOf, sendersOf } from './senders.ts';
 import { WriterForm } from './writer-form.tsx';
 import { bodyOf } from './writing-format.ts';
 
@@ -72,9 +73,8 @@ function AnswerForm(props: AnswerFormProps) {
   const queryClient = useQueryClient();
   const isForward = mode === 'forward';
   const accounts = useQuery(accountsQuery).data ?? [];
-  const [sender] = accounts.flatMap(({ id, from_address: from }) =>
-    id === preview.account_id && from !== null ? [{ id, address: formatAddresses([from]) }] : [],
-  );
+  // The answered email decides the account.
+  const senders = sendersOf(accounts.filter(({ id }) => id === preview.account_id));
   const [seen] = useState(() => newestSeen(props.emails, draft?.created_at ?? null) ?? answers.email_id);
   return (
     <WriterForm
@@ -90,11 +90,14 @@ function AnswerForm(props: AnswerFormProps) {
         bcc: toField(draft?.message.bcc) ?? '',
         subject: draft?.message.subject ?? shown(preview.subject),
         ...bodyOf(draft?.message),
+        from: fromOf(draft?.message.from),
+        signature: draft === null || draft.message.signature === true,
       }}
+      senders={senders}
+      usualSender={preview.from}
       customerId={customerId}
       newestSeen={seen}
       accountId={preview.account_id}
-      accounts={sender === undefined ? [] : [sender]}
       alwaysCc={mode !== 'reply'}
       focus={isForward ? 'to' : 'text'}
       onKept={() => void queryClient.invalidateQueries({ queryKey: keys.threadDraft(threadId) })}
