@@ -27,10 +27,13 @@ export function HtmlPreview({ html, title }: HtmlPreviewProps) {
       if (inner?.body === undefined || inner.body === null) return;
       const { color, font } = getComputedStyle(place);
       inner.documentElement.style.cssText = `color-scheme: ${scheme}; overflow: hidden`;
-      inner.body.style.cssText = `margin: 0; padding: ${scheme === look ? 0 : 8}px; width: max-content; max-width: 100%; overflow-wrap: anywhere`;
+      inner.body.style.cssText = `display: flow-root; margin: 0; padding: ${scheme === look ? 0 : 8}px; width: max-content; max-width: 100%; overflow-wrap: anywhere`;
       inner.body.style.font = font;
       inner.body.style.color = scheme === look ? color : 'CanvasText';
       inner.body.replaceChildren(safeContent(html, inner, sendAs.image));
+      // The preview has a distance of its own.
+      inner.body.querySelector<HTMLElement>(':scope > :first-child')?.style.setProperty('margin-top', '0');
+      inner.body.querySelector<HTMLElement>(':scope > :last-child')?.style.setProperty('margin-bottom', '0');
       fit();
     };
     const fit = (): void => {

@@ -1,6 +1,6 @@
 /** Who the message goes out as: a choice among several addresses, with a field for the free part of a pattern; a single address is text. */
 import type { Address } from 'email-worker-client';
-import { useId, useState, type KeyboardEvent } from 'react';
+import { useId, useRef, useState, type KeyboardEvent, type Ref } from 'react';
 import { Button as AriaButton, Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
 import { Check, ChevronDown } from '../../ui/icons.tsx';
 import { shown } from '../../ui/shown.ts';
@@ -32,8 +32,12 @@ export function SenderField(props: SenderFieldProps) {
     chosenPattern ?? (from.sender !== null && from.sender.kind !== 'plain' ? from.sender : null);
   const current = pattern ?? from.sender;
   const isLost = senders.length > 0 && from.sender === null && isWhole(from.address);
+  const free = useRef<HTMLInputElement>(null);
+  /** True: the menu, which gives the focus back to its button, was closed by the choice of a pattern. */
+  const passesFocus = useRef(false);
   const choose = (sender: Sender): void => {
     const [before, after] = aroundWild(sender);
+    passesFocus.current = sender.kind !== 'plain';
     setPattern(sender.kind === 'plain' ? null : sender);
     const isUsual = usual === null ? sender.isUsual : isSameAddress(usual.address, sender.address);
     onChange({
@@ -60,12 +64,17 @@ export function SenderField(props: SenderFieldProps) {
               aria-labelledby={`${id}-label ${id}-value`}
               {...(said === null ? {} : { 'aria-describedby': `${id}-problem` })}
               onKeyDown={onKeyDown}
+              onFocus={() => {
+                if (passesFocus.current) free.current?.focus();
+                passesFocus.current = false;
+              }}
             >
               <span className="sender-value" id={`${id}-value`}>
-                <NameAndAddress
-                  name={from.name}
-                  address={pattern === null ? from.address : patternOf(pattern)}
-                />
+                {pattern === null ? (
+                  <NameAndAddress name={from.name} address={from.address} />
+                ) : (
+                  <span className="truncate">{shown(from.name) || patternOf(pattern)}</span>
+                )}
               </span>
               <ChevronDown size={16} aria-hidden />
             </AriaButton>
@@ -96,10 +105,9 @@ export function SenderField(props: SenderFieldProps) {
         )}
         {pattern !== null && (
           <FreePart
-            key={pattern.address}
+            ref={free}
             pattern={pattern}
             address={from.address}
-            isBegun={chosenPattern !== null}
             problemId={said === null ? null : `${id}-problem`}
             onChange={(address) => {
               setPattern(pattern);
@@ -161,17 +169,16 @@ function SenderItem({ sender, isCurrent, isWrittenTo, onChoose }: SenderItemProp
 }
 
 interface FreePartProps {
+  readonly ref: Ref<HTMLInputElement>;
   readonly pattern: Sender;
   readonly address: string;
-  /** True: it was chosen just now, and is to be typed. */
-  readonly isBegun: boolean;
   readonly problemId: string | null;
   readonly onChange: (address: string) => void;
   readonly onKeyDown: (event: KeyboardEvent) => void;
 }
 
 /** The part of an address that its pattern leaves open, between the parts that it fixes. */
-function FreePart({ pattern, address, isBegun, problemId, onChange, onKeyDown }: FreePartProps) {
+function FreePart({ ref, pattern, address, problemId, onChange, onKeyDown }: FreePartProps) {
   const { sendAs } = useSendAsWords();
   const [before, after] = aroundWild(pattern);
   const end = Math.max(before.length, address.length - after.length);
@@ -179,13 +186,13 @@ function FreePart({ pattern, address, isBegun, problemId, onChange, onKeyDown }:
     <span className="sender-free">
       {before}
       <input
+        ref={ref}
         aria-label={sendAs.typed(patternOf(pattern))}
         aria-invalid={problemId === null ? undefined : true}
         aria-describedby={problemId ?? undefined}
         value={address.slice(before.length, end)}
         onChange={({ target }) => onChange(`${before}${target.value.trim()}${after}`)}
         onKeyDown={onKeyDown}
-        autoFocus={isBegun}
         autoComplete="off"
         autoCapitalize="off"
         spellCheck={false}
