@@ -79,14 +79,14 @@ describe.skipIf(skipWithoutChromium())('a clerk', () => {
     await page.locator('.row', { hasText: 'An den Support' }).waitFor();
     expect(await page.locator('.row-account').count()).toBe(0);
     await page.getByRole('button', { name: 'Neue Nachricht' }).click();
-    await expect.poll(() => page.getByLabel('Von').inputValue()).toBe('support');
+    await page.getByRole('button', { name: /^Von / }).getByText('support@').waitFor();
     await page.goto(`/t/${threadId}`);
     await page
       .locator('.row', { hasText: 'An den Support' })
       .locator('.row-account', { hasText: 'support' })
       .waitFor();
     await page.getByRole('button', { name: 'Antworten', exact: true }).click();
-    await page.locator('.writer-sender', { hasText: 'support@' }).waitFor();
+    await page.locator('.sender-only', { hasText: 'support@' }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
   });
 

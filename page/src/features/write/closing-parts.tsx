@@ -7,7 +7,7 @@ import { fillSignature, type ClosingText } from './closing.ts';
 import { HtmlPreview } from './html-preview.tsx';
 import { useSendAsWords } from './send-as-words.ts';
 import type { ChosenSender } from './senders.ts';
-import type { WriterFields } from './use-writer.ts';
+import type { WriterFields } from './writer-fields.ts';
 import './send-as.css';
 
 interface ClosingPartsProps {

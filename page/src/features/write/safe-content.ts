@@ -68,6 +68,7 @@ function imageOf(image: HTMLElement, target: Document, imageName: string): HTMLE
 /** `withoutStyles` has renamed the attribute. */
 function takeStyle(copy: HTMLElement, node: HTMLElement): void {
   copy.style.cssText = node.dataset['style'] ?? '';
-  for (const property of [...copy.style])
+  // A copy, since the list gets shorter.
+  for (const property of Array.from(copy.style))
     if (/url\(/i.test(copy.style.getPropertyValue(property))) copy.style.removeProperty(property);
 }

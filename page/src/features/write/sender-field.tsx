@@ -7,7 +7,7 @@ import { shown } from '../../ui/shown.ts';
 import '../../ui/menu.css';
 import { useSendAsWords } from './send-as-words.ts';
 import { aroundWild, isSameAddress, isWhole, type ChosenSender, type Sender } from './senders.ts';
-import type { SenderProblem, WriterFields } from './use-writer.ts';
+import type { SenderProblem, WriterFields } from './writer-fields.ts';
 import './send-as.css';
 
 interface SenderFieldProps {

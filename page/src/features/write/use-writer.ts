@@ -19,7 +19,6 @@ import { reasonOf } from '../../api/failure.ts';
 import { useWords } from '../../i18n/index.tsx';
 import { notify } from '../../ui/toast.tsx';
 import { trimEntries } from './addresses.ts';
-import type { Body } from './body.ts';
 import { accountOf, deviceCopies } from './device-copies.ts';
 import { discardLater } from './discarded-drafts.ts';
 import { draftStore } from './draft-store.ts';
@@ -34,21 +33,10 @@ import {
 import { newContentId, placeOf } from './inline-image.ts';
 import { addressesIn, concernsAbout, type Concern, type Recipient } from './concerns.ts';
 import { speaksOfFile } from './missing-file.ts';
-import { chosenSender, isWhole, readAddress, type Sender } from './senders.ts';
+import { chosenSender, type Sender } from './senders.ts';
 import { isOnTheWay, type Upload } from './upload-queue.ts';
 import { useUploads } from './use-uploads.ts';
-
-export interface WriterFields extends Body {
-  readonly to: string;
-  readonly cc: string;
-  readonly bcc: string;
-  readonly subject: string;
-  /** Absent: the account that answers, or the default. */
-  readonly account_id?: string;
-  /** The chosen sender, which may be unfinished; null: the one that the service uses. */
-  readonly from: string | null;
-  readonly signature: boolean;
-}
+import { givenBy, isUnfinished, toMessage, type SenderProblem, type WriterFields } from './writer-fields.ts';
 
 export interface WriterOptions {
   readonly author: string;
@@ -84,18 +72,6 @@ export interface WriterOptions {
 const UNDO_MS = 10_000;
 /** The notice disappears a little earlier, so that a person who is late is not told that it worked. */
 const UNDO_SHOWN_MS = 9000;
-
-/** Without text there is no HTML either, and the service would refuse an unfinished sender. */
-const toMessage = ({ from, ...fields }: Partial<WriterFields>): Fields => ({
-  ...fields,
-  ...(fields.html_body === '' ? { html_body: null } : {}),
-  ...(from === undefined || isUnfinished(from) ? {} : { from }),
-});
-
-const isUnfinished = (from: string | null): boolean => from !== null && !isWhole(readAddress(from).address);
-
-/** `refused`: the account does not send as this address. */
-export type SenderProblem = 'unfinished' | 'refused';
 
 const isRefused = (error: unknown, ...codes: readonly string[]): boolean =>
   error instanceof EmailWorkerError && error.code !== null && codes.includes(error.code);
@@ -495,10 +471,6 @@ export function useWriter(options: WriterOptions) {
     },
   };
 }
-
-/** The values that the service gave an answer before a person wrote; empty fields are left out. */
-const givenBy = ({ to, cc, subject }: WriterFields): Fields =>
-  Object.fromEntries(Object.entries({ to, cc, subject }).filter(([, value]) => value !== ''));
 
 /** The service's data about an address; null when there is none, or the request fails. A send does not fail for that. */
 async function findAddress(queryClient: QueryClient, address: string): Promise<Recipient | null> {
