@@ -17,7 +17,7 @@ export const AT_LENGTH = [
   'test/{inbound/real-mail,import/reparse}.test.ts',
   'test/mailbox/{dovecot,leases,set-aside,spread}.test.ts',
   'test/{inbound,mailbox,model,together}/*.prop.test.ts',
-  'test/page/{answer,before-sending,build,invitation,operate,send-again,send-as,templates,write}.test.ts',
+  'test/page/{accounts,answer,before-sending,build,invitation,operate,send-again,send-as,templates,write}.test.ts',
   'src/api/memory.test.ts',
   'test/{client/browser,examples,erase/retention,events/historical}.test.ts',
   'test/scripts/{prepare,statements}.test.ts',

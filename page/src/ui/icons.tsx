@@ -151,6 +151,13 @@ export const CircleAlert = drawn(
   </>,
 );
 
+export const CircleCheck = drawn(
+  <>
+    <circle cx="12" cy="12" r="10" />
+    <path d="m9 12 2 2 4-4" />
+  </>,
+);
+
 export const CircleHelp = drawn(
   <>
     <circle cx="12" cy="12" r="10" />

@@ -1,0 +1,108 @@
+/** What can be done with an account, as far as the service lets this person do it. */
+import { lazy, Suspense } from 'react';
+import type { Account } from 'email-worker-client';
+import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
+import { useMay } from '../../../app/session.tsx';
+import { client } from '../../../api/client.ts';
+import { Button, IconButton } from '../../../ui/button.tsx';
+import { Ellipsis, KeyRound, RotateCw, Trash2 } from '../../../ui/icons.tsx';
+import { useOperateWords } from '../operate-words.ts';
+import { useAct } from '../use-act.ts';
+import '../../../ui/menu.css';
+
+export type DialogName = 'edit' | 'logIn' | 'remove' | 'leftOut';
+
+/** Loaded when they are opened. */
+const EditAccount = lazy(async () => ({ default: (await import('./edit-account.tsx')).EditAccount }));
+const ChangeLogIn = lazy(async () => ({ default: (await import('./change-log-in.tsx')).ChangeLogIn }));
+const DeleteAccount = lazy(async () => ({ default: (await import('./delete-account.tsx')).DeleteAccount }));
+const LeftOut = lazy(async () => ({ default: (await import('./left-out.tsx')).LeftOut }));
+
+interface AccountActionsProps {
+  readonly account: Account;
+  readonly onOpen: (dialog: DialogName) => void;
+}
+
+export function AccountActions({ account, onOpen }: AccountActionsProps) {
+  const { operate, text } = useOperateWords();
+  const words = operate.accounts;
+  const isAdmin = useMay('admin');
+  const mayOperate = useMay('operate');
+  const { id, state, settings, declared } = account;
+  const pause = useAct({
+    view: 'accounts',
+    run: () => (state === 'paused' ? client.accounts.resume(id) : client.accounts.pause(id)),
+  });
+  const resync = useAct({
+    view: 'accounts',
+    run: () => client.accounts.resync(id),
+    say: () => words.retried,
+  });
+  if (state === 'removed' || !mayOperate) return null;
+  const mayChange = isAdmin && !declared;
+  // Of a log-in by consent, the owner of the mailbox gives a new one.
+  const hasPassword = settings !== null && settings.oauth2 === null;
+  const more = [
+    ...(mayChange && hasPassword ? [['logIn', words.changeLogIn, KeyRound] as const] : []),
+    ...(account.has_mailbox ? [['resync', words.resync, RotateCw] as const] : []),
+    ...(mayChange ? [['remove', words.remove, Trash2] as const] : []),
+  ];
+  return (
+    <div className="card-actions">
+      {mayChange && settings !== null && (
+        <Button look="outline" onPress={() => onOpen('edit')}>
+          {words.edit}
+        </Button>
+      )}
+      {!declared && (
+        <Button look="outline" isPending={pause.isPending} onPress={() => pause.mutate(undefined)}>
+          {state === 'paused' ? words.resume : words.pause}
+        </Button>
+      )}
+      {more.length > 0 && (
+        <MenuTrigger>
+          <IconButton icon={Ellipsis} label={`${text.app.more}: ${id}`} />
+          <Popover className="popover" placement="bottom start">
+            <Menu
+              className="menu"
+              onAction={(key) => {
+                if (key === 'resync') resync.mutate(undefined);
+                else onOpen(key as DialogName);
+              }}
+            >
+              {more.map(([key, title, Icon]) => (
+                <MenuItem key={key} id={key} className="menu-item" textValue={title}>
+                  <Icon size={16} strokeWidth={1.75} aria-hidden />
+                  {title}
+                </MenuItem>
+              ))}
+            </Menu>
+          </Popover>
+        </MenuTrigger>
+      )}
+    </div>
+  );
+}
+
+interface AccountDialogsProps {
+  readonly account: Account;
+  /** null: none is open. */
+  readonly dialog: DialogName | null;
+  readonly onClose: () => void;
+}
+
+export function AccountDialogs({ account, dialog, onClose }: AccountDialogsProps) {
+  const { settings } = account;
+  return (
+    <Suspense fallback={null}>
+      {dialog === 'edit' && settings !== null && (
+        <EditAccount account={account} settings={settings} onClose={onClose} />
+      )}
+      {dialog === 'logIn' && settings !== null && (
+        <ChangeLogIn account={account} settings={settings} onClose={onClose} />
+      )}
+      {dialog === 'remove' && <DeleteAccount account={account} onClose={onClose} />}
+      {dialog === 'leftOut' && <LeftOut id={account.id} onClose={onClose} />}
+    </Suspense>
+  );
+}

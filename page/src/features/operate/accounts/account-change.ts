@@ -1,0 +1,103 @@
+/**
+ * What an operator changed of an account since it was opened. Only that is sent, so what a colleague changed meanwhile stays, unless both
+ * changed the same.
+ */
+import type { AccountChange, AccountSettings } from 'email-worker-client';
+import { toCapture, type Capture, type CaptureForm } from './capture-form.ts';
+import { fromWith } from './mailbox-form.ts';
+
+export interface AddressRow {
+  readonly address: string;
+  readonly name: string;
+  /** The entry as it is stored, whose other fields stay; null: a new one. */
+  readonly stored: NonNullable<AccountSettings['addresses']>[number] | null;
+}
+
+export interface EditForm {
+  readonly name: string;
+  readonly addresses: readonly AddressRow[];
+  readonly capture: CaptureForm;
+}
+
+type Comparable = Pick<AccountSettings, 'from' | 'addresses' | 'capture'>;
+type Rule = keyof Capture;
+
+/** The changed values. Of `capture`, the changed rules. */
+export interface Change {
+  readonly from?: string;
+  readonly addresses?: AccountSettings['addresses'];
+  readonly capture?: Partial<Capture>;
+}
+
+export type Conflict = 'name' | 'addresses' | Rule;
+
+const RULES: readonly Rule[] = [
+  'folders',
+  'never_addresses',
+  'never_subjects',
+  'internal_domains',
+  'leave_out_private',
+  'only_customers',
+];
+
+/** Nothing has several spellings: absent, an empty list, false. */
+const plain = (value: unknown): string =>
+  value === undefined || value === false || (Array.isArray(value) && value.length === 0)
+    ? 'null'
+    : JSON.stringify(value);
+const isSame = (one: unknown, other: unknown): boolean => plain(one) === plain(other);
+
+export function toAddresses(rows: readonly AddressRow[]): AccountSettings['addresses'] {
+  const named = rows.filter(({ address }) => address.trim() !== '');
+  if (named.length === 0) return null;
+  return named.map(({ address, name, stored }) => ({
+    ...stored,
+    address: address.trim(),
+    name: name.trim() === '' ? null : name.trim(),
+  }));
+}
+
+/** @param opened what the form began with, so that it tells a change from another spelling */
+export function changeOf(base: Comparable, opened: EditForm, form: EditForm, address: string): Change {
+  const addresses = toAddresses(form.addresses);
+  const [before, after] = [toCapture(opened.capture), toCapture(form.capture)];
+  const rules = RULES.filter((rule) => !isSame(before?.[rule], after?.[rule]));
+  return {
+    ...(form.name.trim() === opened.name.trim() ? {} : { from: fromWith(form.name, address) }),
+    ...(isSame(toAddresses(opened.addresses), addresses) || isSame(base.addresses, addresses)
+      ? {}
+      : { addresses }),
+    ...(rules.length === 0
+      ? {}
+      : { capture: Object.fromEntries(rules.map((rule) => [rule, after?.[rule] ?? null])) }),
+  };
+}
+
+export const isEmpty = (change: Change): boolean => Object.keys(change).length === 0;
+
+/** The settings that both this operator and a colleague changed, to different values. */
+export function conflictsOf(base: Comparable, latest: Comparable, change: Change): readonly Conflict[] {
+  const isContested = (before: unknown, now: unknown, mine: unknown): boolean =>
+    !isSame(before, now) && !isSame(now, mine);
+  const rules = Object.keys(change.capture ?? {}) as Rule[];
+  return [
+    ...(change.from !== undefined && isContested(base.from, latest.from, change.from)
+      ? (['name'] as const)
+      : []),
+    ...(change.addresses !== undefined && isContested(base.addresses, latest.addresses, change.addresses)
+      ? (['addresses'] as const)
+      : []),
+    ...rules.filter((rule) =>
+      isContested(base.capture?.[rule], latest.capture?.[rule], change.capture?.[rule]),
+    ),
+  ];
+}
+
+/** `capture` is replaced as a whole by the service: the rules that were not changed are those of now. */
+export function toChangeRequest(change: Change, latest: Comparable): AccountChange {
+  const { capture, ...others } = change;
+  if (capture === undefined) return others;
+  const rules = { ...latest.capture, ...capture };
+  const isNone = Object.values(rules).every((value) => isSame(value, null));
+  return { ...others, capture: isNone ? null : rules };
+}

@@ -1,0 +1,147 @@
+/** Repairs an account: a new password, or other servers, which are checked before they are saved. */
+import { useState } from 'react';
+import { useMutation } from '@tanstack/react-query';
+import type { Account, AccountSettings } from 'email-worker-client';
+import { client } from '../../../api/client.ts';
+import { Button } from '../../../ui/button.tsx';
+import { notify } from '../../../ui/toast.tsx';
+import { AccountDialog } from './account-dialog.tsx';
+import { useAccountWords } from './account-words.ts';
+import { CheckSteps } from './check-steps.tsx';
+import { ConflictNote } from './conflict-note.tsx';
+import { StepForm, Submit } from './form-field.tsx';
+import { SmtpLogInFields, UserFields } from './log-in-fields.tsx';
+import {
+  hasOtherServers,
+  readServers,
+  serverProblems,
+  smtpChoices,
+  toCheck,
+  toServers,
+  type ServersForm,
+} from './log-in-form.ts';
+import type { FieldName } from './problems.ts';
+import { ServerFields } from './server-fields.tsx';
+import { useProblems } from './use-problems.ts';
+import { useSaveAccount } from './use-save-account.ts';
+
+interface ChangeLogInProps {
+  readonly account: Account;
+  readonly settings: AccountSettings;
+  readonly onClose: () => void;
+}
+
+const HAS: ReadonlySet<FieldName> = new Set([
+  'imapHost',
+  'imapPort',
+  'smtpHost',
+  'smtpPort',
+  'user',
+  'password',
+  'smtpUser',
+  'smtpPassword',
+]);
+
+export function ChangeLogIn({ account: now, settings: settingsNow, onClose }: ChangeLogInProps) {
+  const { accounts, text } = useAccountWords();
+  const words = accounts.logIn;
+  // As it was opened: the list behind the dialog is kept fresh.
+  const [{ account, settings }] = useState({ account: now, settings: settingsNow });
+  const [opened] = useState(() => readServers(account, settings));
+  const [form, setForm] = useState(opened);
+  const problems = useProblems((field) => HAS.has(field));
+  const { conflict, isPending, save } = useSaveAccount<'servers'>(account, {
+    onSaved() {
+      notify(words.saved);
+      onClose();
+    },
+    onError: (error) => void problems.showError(error),
+  });
+  const saveNow = (): void =>
+    save({
+      requestFor: () => toServers(form),
+      conflictsWith: (seen, latest) => (hasOtherServers(seen, latest) ? ['servers'] : []),
+    });
+  const check = useMutation({
+    mutationFn: () => client.accounts.check(toCheck(form, account.id, settings)),
+    gcTime: 0,
+    onSuccess({ findings }) {
+      // The domain is no part of what is changed here.
+      if (findings.every(({ step, grade }) => step === 'dns' || grade !== 'problem')) saveNow();
+    },
+    onError: (error) => void problems.showError(error),
+  });
+  const set = (change: Partial<ServersForm>, fields: readonly FieldName[]): void => {
+    problems.forget(fields);
+    check.reset();
+    setForm({ ...form, ...change });
+  };
+  const submit = (): void => {
+    if (check.isPending || isPending || !problems.showLocal(serverProblems(form))) return;
+    if (check.data?.ok === true) saveNow();
+    else check.mutate();
+  };
+  const isBusy = check.isPending || isPending;
+  const failed = check.data?.ok === false ? check.data : null;
+  return (
+    <AccountDialog title={words.title} isUntouched={form === opened} onClose={onClose}>
+      <StepForm focusOn="password" problemsAt={problems.at} onSubmit={submit}>
+        <p className="step-lead">{words.lead(account.from_address?.address ?? account.id)}</p>
+        <UserFields
+          form={form}
+          problems={problems.fields}
+          hint={words.userHint}
+          onChange={(change) => set(change, Object.keys(change) as FieldName[])}
+        />
+        {settings.smtp_server !== null && settings.imap_server !== null && (
+          <SmtpLogInFields
+            form={form}
+            choices={smtpChoices(settings)}
+            problems={problems.fields}
+            onChange={(change) => set(change, Object.keys(change) as FieldName[])}
+          />
+        )}
+        <details className="step-fold">
+          <summary>{accounts.server.change}</summary>
+          <ServerFields
+            scheme="imap"
+            server={form.imap}
+            problems={problems.fields}
+            onChange={(imap) => set({ imap }, ['imapHost', 'imapPort'])}
+          />
+          {form.smtpLogIn !== 'keep' && (
+            <ServerFields
+              scheme="smtp"
+              server={form.smtp}
+              problems={problems.fields}
+              onChange={(smtp) => set({ smtp }, ['smtpHost', 'smtpPort'])}
+            />
+          )}
+        </details>
+        <p className="step-status" role="status">
+          {check.isPending && accounts.check.running}
+          {failed !== null && <strong data-grade="problem">{accounts.check.fails}</strong>}
+        </p>
+        {failed !== null && <CheckSteps findings={failed.findings.filter(({ step }) => step !== 'dns')} />}
+        {problems.general !== null && (
+          <p className="card-alarm" role="alert">
+            {problems.general}
+          </p>
+        )}
+        {conflict !== null && <ConflictNote fields={conflict.fields} latest={conflict.latest} />}
+        <div className="step-actions">
+          <span className="step-space" />
+          <Button look="outline" onPress={onClose}>
+            {text.app.cancel}
+          </Button>
+          {failed !== null && (
+            <Button look="outline" onPress={() => !isPending && saveNow()}>
+              {words.saveAnyway}
+            </Button>
+          )}
+          <Submit isBusy={isBusy}>{conflict === null ? words.check : accounts.conflict.overwrite}</Submit>
+        </div>
+      </StepForm>
+    </AccountDialog>
+  );
+}

@@ -1,0 +1,183 @@
+/** Connects a mailbox, step by step. Loaded when it is opened; what was typed is gone when it is closed. */
+import { Dialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
+import { Button } from '../../../ui/button.tsx';
+import { useAccountWords } from './account-words.ts';
+import { AddressStep } from './address-step.tsx';
+import { CaptureFields } from './capture-fields.tsx';
+import { CheckStep } from './check-step.tsx';
+import { DoneStep } from './done-step.tsx';
+import { FinishFields } from './finish-fields.tsx';
+import { StepForm, Submit } from './form-field.tsx';
+import { ServerStep } from './server-step.tsx';
+import { STEPS, useConnect, type Connect } from './use-connect.ts';
+
+export function ConnectMailbox({ onClose }: { readonly onClose: () => void }) {
+  const connect = useConnect();
+  const isUntouched = connect.form.address === '' || connect.step === 'done';
+  return (
+    <ModalOverlay
+      className="dialog-veil"
+      isOpen
+      // A key pressed by mistake would lose what was typed.
+      isKeyboardDismissDisabled={!isUntouched}
+      onOpenChange={(next) => !next && onClose()}
+    >
+      <Modal className="dialog dialog-wide">
+        <Dialog>
+          <Wizard connect={connect} onClose={onClose} />
+        </Dialog>
+      </Modal>
+    </ModalOverlay>
+  );
+}
+
+function Wizard({ connect, onClose }: { readonly connect: Connect; readonly onClose: () => void }) {
+  const { accounts: words, format } = useAccountWords();
+  const { step, connected, problems } = connect;
+  const number = STEPS.indexOf(step) + 1;
+  return (
+    <>
+      <p className="step-count">
+        {words.progress(format.count(number), format.count(STEPS.length))} · {words.steps[step]}
+      </p>
+      <Heading slot="title" level={2}>
+        {words.title}
+      </Heading>
+      <progress
+        className="step-progress"
+        value={number}
+        max={STEPS.length}
+        aria-label={words.progress(format.count(number), format.count(STEPS.length))}
+      />
+      {connected !== null ? (
+        <DoneStep connected={connected} onClose={onClose} />
+      ) : (
+        <StepForm
+          key={step}
+          focusOn={connect.focusOn}
+          problemsAt={problems.at}
+          onSubmit={() => !connect.isBusy && connect.submit()}
+        >
+          <StepBody connect={connect} />
+          {problems.general !== null && (
+            <p className="card-alarm" role="alert">
+              {problems.general}
+            </p>
+          )}
+          {step !== 'address' && <StepActions connect={connect} onClose={onClose} />}
+        </StepForm>
+      )}
+    </>
+  );
+}
+
+function StepBody({ connect }: { readonly connect: Connect }) {
+  const { capture: words } = useAccountWords().accounts;
+  const { form, step } = connect;
+  const problems = connect.problems.fields;
+  switch (step) {
+    case 'address':
+      return (
+        <AddressStep
+          form={form}
+          problems={problems}
+          isFinding={connect.isBusy}
+          onAddress={connect.setAddress}
+          onName={(name) => connect.set({ name })}
+          onByHand={connect.byHand}
+        />
+      );
+    case 'server':
+      return (
+        <ServerStep
+          form={form}
+          found={connect.found}
+          candidate={connect.candidate}
+          problems={problems}
+          onCandidate={connect.choose}
+          onChange={(change) =>
+            connect.set(change, [
+              ...(Object.keys(change) as (keyof typeof problems)[]),
+              ...('imap' in change ? (['imapHost', 'imapPort'] as const) : []),
+              ...('smtp' in change ? (['smtpHost', 'smtpPort'] as const) : []),
+            ])
+          }
+        />
+      );
+    case 'check':
+      return (
+        <CheckStep
+          check={connect.check}
+          isRunning={connect.isBusy}
+          sendsMessage={connect.sendsMessage}
+          maySendMessage={form.logIn === 'password' && form.imap.host !== '' && form.smtp.host !== ''}
+          onSendsMessage={connect.setSendsMessage}
+          onAgain={connect.checkAgain}
+        />
+      );
+    case 'capture':
+      return (
+        <>
+          <p className="step-lead">{words.lead}</p>
+          {form.imap.host.trim() !== '' && (
+            <CaptureFields
+              capture={form.capture}
+              folders={connect.check?.folders ?? []}
+              problems={problems}
+              onChange={(change) =>
+                connect.set(
+                  { capture: { ...form.capture, ...change } },
+                  Object.keys(change).map((name) =>
+                    name === 'otherFolders' ? 'folders' : (name as keyof typeof problems),
+                  ),
+                )
+              }
+            />
+          )}
+          <FinishFields
+            id={form.id}
+            problems={problems}
+            hasMail={connect.hasMail}
+            adoptsMail={connect.adoptsMail}
+            onId={(id) => connect.set({ id })}
+            onAdoptsMail={connect.setAdoptsMail}
+          />
+          <p className="field-hint">{words.later}</p>
+        </>
+      );
+    case 'done':
+      return null;
+  }
+}
+
+function StepActions({ connect, onClose }: { readonly connect: Connect; readonly onClose: () => void }) {
+  const { accounts: words, text } = useAccountWords();
+  const { step, check, isBusy } = connect;
+  const hasFailed = step === 'check' && (check === null || !check.ok);
+  const main =
+    step === 'server' ? words.server.check : step === 'capture' ? words.finish.connect : words.next;
+  return (
+    <div className="step-actions">
+      <Button onPress={onClose}>{text.app.cancel}</Button>
+      <span className="step-space" />
+      <Button look="outline" onPress={connect.back}>
+        {words.back}
+      </Button>
+      {hasFailed ? (
+        check !== null &&
+        !isBusy && (
+          <>
+            <Button look="outline" type="submit">
+              {words.check.anyway}
+            </Button>
+            <Button look="primary" onPress={connect.correct}>
+              {words.check.correct}
+            </Button>
+          </>
+        )
+      ) : (
+        <Submit isBusy={isBusy}>{main}</Submit>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,134 @@
+/** Changes an account: the name, what else it sends as, and what is recorded. */
+import { useState } from 'react';
+import type { Account, AccountSettings } from 'email-worker-client';
+import { Button } from '../../../ui/button.tsx';
+import { notify } from '../../../ui/toast.tsx';
+import {
+  changeOf,
+  conflictsOf,
+  isEmpty,
+  toChangeRequest,
+  type Change,
+  type Conflict,
+  type EditForm,
+} from './account-change.ts';
+import { AccountDialog } from './account-dialog.tsx';
+import { AddressRows } from './address-rows.tsx';
+import { useAccountWords } from './account-words.ts';
+import { CaptureFields } from './capture-fields.tsx';
+import { readCapture } from './capture-form.ts';
+import { ConflictNote } from './conflict-note.tsx';
+import { Field, StepForm, Submit } from './form-field.tsx';
+import { domainOf } from './mailbox-form.ts';
+import { useProblems } from './use-problems.ts';
+import type { FieldName } from './problems.ts';
+import { useSaveAccount } from './use-save-account.ts';
+
+interface EditAccountProps {
+  readonly account: Account;
+  readonly settings: AccountSettings;
+  readonly onClose: () => void;
+}
+
+const HAS: ReadonlySet<FieldName> = new Set([
+  'name',
+  'addresses',
+  'folders',
+  'neverAddresses',
+  'neverSubjects',
+  'internalDomains',
+  'captureSwitches',
+]);
+
+export function EditAccount({ account: now, settings: settingsNow, onClose }: EditAccountProps) {
+  const { accounts, text } = useAccountWords();
+  const words = accounts.edit;
+  // As it was opened: the list behind the dialog is kept fresh.
+  const [{ account, settings }] = useState({ account: now, settings: settingsNow });
+  const address = account.from_address?.address ?? '';
+  const [opened] = useState<EditForm>(() => ({
+    name: account.from_address?.name ?? '',
+    addresses: (settings.addresses ?? []).map((stored) => ({
+      address: stored.address,
+      name: stored.name ?? '',
+      stored,
+    })),
+    capture: readCapture(settings.capture, domainOf(address)),
+  }));
+  const [form, setForm] = useState(opened);
+  const problems = useProblems((field) => HAS.has(field));
+  const set = (change: Partial<EditForm>, fields: readonly FieldName[]): void => {
+    problems.forget(fields);
+    setForm({ ...form, ...change });
+  };
+  const change: Change = changeOf(settings, opened, form, address);
+  const { conflict, isPending, save } = useSaveAccount<Conflict>(account, {
+    onSaved() {
+      notify(change.capture === undefined ? words.saved : `${words.saved} ${words.reread}`);
+      onClose();
+    },
+    onError: (error) => void problems.showError(error),
+  });
+  const submit = (): void => {
+    if (isPending) return;
+    if (isEmpty(change)) {
+      onClose();
+      return;
+    }
+    problems.clear();
+    save({
+      requestFor: (latest) => toChangeRequest(change, latest.settings ?? settings),
+      conflictsWith: (seen, latest) =>
+        conflictsOf(seen.settings ?? settings, latest.settings ?? settings, change),
+    });
+  };
+  return (
+    <AccountDialog title={words.title(address)} isUntouched={isEmpty(change)} onClose={onClose}>
+      <StepForm problemsAt={problems.at} onSubmit={submit}>
+        <Field
+          name="name"
+          label={words.name}
+          value={form.name}
+          onChange={(name) => set({ name }, ['name'])}
+          problem={problems.fields.name}
+        />
+        <AddressRows
+          rows={form.addresses}
+          problem={problems.fields.addresses}
+          onChange={(addresses) => set({ addresses }, ['addresses'])}
+        />
+        {settings.imap_server !== null && (
+          <>
+            <h3 className="step-title">{words.capture}</h3>
+            <CaptureFields
+              capture={form.capture}
+              folders={[]}
+              problems={problems.fields}
+              onChange={(change) =>
+                set(
+                  { capture: { ...form.capture, ...change } },
+                  Object.keys(change).map((name) =>
+                    name === 'otherFolders' ? 'folders' : (name as FieldName),
+                  ),
+                )
+              }
+            />
+          </>
+        )}
+        {problems.general !== null && (
+          <p className="card-alarm" role="alert">
+            {problems.general}
+          </p>
+        )}
+        {conflict !== null && <ConflictNote fields={conflict.fields} latest={conflict.latest} />}
+        <div className="step-actions">
+          <span className="step-space" />
+          <Button look="outline" onPress={onClose}>
+            {text.app.cancel}
+          </Button>
+          <Submit isBusy={isPending}>{conflict === null ? words.save : accounts.conflict.overwrite}</Submit>
+        </div>
+      </StepForm>
+    </AccountDialog>
+  );
+}
