@@ -56,20 +56,27 @@ describe.skipIf(skips.includes(true))('the accounts in the page', () => {
   let dovecot: DovecotServer;
   let sink: SmtpSink;
   let service: ServiceProcess;
+  const arriving: Promise<unknown>[] = [];
   beforeAll(async () => {
     [database, dns, dovecot, sink] = await Promise.all([
       createTestDatabase(),
       startDnsServer(),
       startDovecot(),
-      startSmtpSink({
-        authOptional: false,
-        disabledCommands: ['STARTTLS'],
-        allowInsecureAuth: true,
-        onAuth: ({ username, password }, _session, callback) =>
-          username === 'alice' && password === ALICE
-            ? callback(null, { user: 'alice' })
-            : callback(new Error('no')),
-      }),
+      startSmtpSink(
+        {
+          authOptional: false,
+          disabledCommands: ['STARTTLS'],
+          allowInsecureAuth: true,
+          onAuth: ({ username, password }, _session, callback) =>
+            username === 'alice' && password === ALICE
+              ? callback(null, { user: 'alice' })
+              : callback(new Error('no')),
+        },
+        // What is sent arrives in the mailbox, as at a provider.
+        ({ raw }) => {
+          arriving.push(dovecot.withClient('alice', (client) => client.append('INBOX', raw)));
+        },
+      ),
     ]);
     await dovecot.withClient('alice', async (client) => {
       await client.mailboxCreate('Sent');
@@ -91,6 +98,7 @@ describe.skipIf(skips.includes(true))('the accounts in the page', () => {
   });
   afterAll(async () => {
     await disposeService(service);
+    await Promise.all(arriving);
     await Promise.all([sink.stop(), dovecot.stop(), dns.stop()]);
     await database.drop();
   });
@@ -184,6 +192,9 @@ describe.skipIf(skips.includes(true))('the accounts in the page', () => {
       await dialog.getByLabel('Password', { exact: true }).fill(ALICE);
       await press(page, 'Check');
       await dialog.getByText('The mailbox can be connected.').waitFor();
+      await dialog.getByText('Also send a test message').click();
+      await press(page, 'Check again');
+      await dialog.getByText('It was sent and arrived.').waitFor();
       await shot(page, `${look}-3-check`);
       await press(page, 'Continue');
 
@@ -258,18 +269,54 @@ describe.skipIf(skips.includes(true))('the accounts in the page', () => {
     await page.locator('li.card', { hasText: 'shop-orders' }).getByText('No access').waitFor();
   });
 
-  it('names the application that is missing at a provider', async () => {
-    const page = await pages.open(service.url, '/operate/accounts');
-    await page.getByRole('button', { name: 'Connect a mailbox' }).click();
+  it('names the application that is missing at a provider, in German and dark', async () => {
+    const page = await pages.open(service.url, '/operate/accounts', undefined, {
+      viewport: { width: 1280, height: 860 },
+      locale: 'de-DE',
+      colorScheme: 'dark',
+    });
+    await page.getByRole('button', { name: 'Postfach verbinden' }).click();
     const dialog = dialogOf(page);
-    await dialog.getByLabel('Email address').fill('bob@outlook.com');
-    await press(page, 'Look up settings');
+    await dialog.getByLabel('E-Mail-Adresse').fill('bob@outlook.com');
+    await press(page, 'Einstellungen suchen');
     await dialog.getByText('outlook.office365.com').waitFor();
-    await press(page, 'Check');
-    await dialog.getByText('This service has no application at Microsoft yet.').waitFor();
+    await press(page, 'Prüfen');
+    await dialog.getByText('Dieser Dienst hat noch keine Anwendung bei Microsoft.').waitFor();
+    await shot(page, 'german-dark-2-server');
+    expect(await accessibilityFaults(page)).toEqual([]);
     await expect
       .poll(() => page.evaluate<string | null>('document.activeElement?.getAttribute("name")'))
       .toBe('clientId');
+  });
+
+  it('connects a mailbox although its check fails, when the operator says so', async () => {
+    const page = await pages.open(service.url, '/operate/accounts', undefined, PHONE);
+    await page.getByRole('button', { name: 'Connect a mailbox' }).click();
+    const dialog = dialogOf(page);
+    await dialog.getByLabel('Email address').fill('later@example.test');
+    await press(page, 'Enter them by hand');
+    await dialog.getByLabel('User name', { exact: true }).waitFor();
+    await press(page, 'Check');
+    await dialog.getByText('Enter a server for reading or for sending.').waitFor();
+    const reading = dialog.getByRole('group', { name: 'Reading mail (IMAP)' });
+    await reading.getByLabel('Server').fill('127.0.0.1');
+    await reading.getByLabel('Port').fill('1');
+    await dialog.getByLabel('Password', { exact: true }).fill('not-yet-known');
+    await press(page, 'Check');
+    await dialog.getByText('The server does not answer.').waitFor();
+    await shot(page, 'phone-light-3-check');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(await statusOf('later')).toBe(404);
+    await press(page, 'Continue anyway');
+    await press(page, 'Connect');
+    await dialog.getByText('Reading does not work yet.').waitFor();
+    await shot(page, 'phone-light-5-failing');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await press(page, 'Done');
+    await page
+      .locator('li.card', { hasText: 'later@example.test' })
+      .getByRole('button', { name: 'Change the servers' })
+      .waitFor();
   });
 
   it('repairs an account whose password was changed', async () => {
@@ -412,5 +459,24 @@ describe.skipIf(skips.includes(true))('the accounts in the page', () => {
     await declared.getByText('set up in the configuration').waitFor();
     expect(await declared.getByRole('button').count()).toBe(0);
     await admin.getByRole('button', { name: 'Connect a mailbox' }).waitFor();
+  });
+
+  it('lets a key that is limited to an account change that account, without a check', async () => {
+    await create('limited', { imap_url: null });
+    const made = await service.request('/api/keys', {
+      json: { name: 'limited', rights: ['admin'], account_ids: ['limited'] },
+    });
+    const { secret } = (await made.json()) as { secret: string };
+    const page = await pages.open(service.url, '/operate/accounts', secret);
+    const card = page.locator('li.card', { hasText: 'limited@example.test' });
+    await card.getByRole('button', { name: 'More: limited' }).click();
+    await page.getByRole('menuitem', { name: 'Password and servers' }).click();
+    const dialog = dialogOf(page);
+    expect(await page.getByRole('button', { name: 'Connect a mailbox' }).count()).toBe(0);
+    await dialog.getByLabel('User name', { exact: true }).fill('alice');
+    await dialog.getByLabel('Password', { exact: true }).fill('another');
+    await press(page, 'Save');
+    await dialog.waitFor({ state: 'detached' });
+    expect((await read('limited')).version).toBe(2);
   });
 });

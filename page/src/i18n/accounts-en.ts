@@ -164,7 +164,7 @@ export const accountsEn = {
     onlyCustomersHint: 'Answers to recorded mail and delivery reports are always recorded.',
     internalDomains: 'Domains of the company',
     internalDomainsHint: 'One a line. Mail is left out when everyone in it has such an address.',
-    neverAddresses: 'Never record mail from or only to',
+    neverAddresses: 'Never record mail from, or only to, these addresses',
     neverAddressesHint: 'One a line: bank@example.com, *@example.com, or *@*.example.com.',
     neverSubjects: 'Never record when the subject contains',
     neverSubjectsHint: 'One a line, such as “payslip”.',

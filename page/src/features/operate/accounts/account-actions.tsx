@@ -38,7 +38,6 @@ export function AccountActions({ account, onOpen }: AccountActionsProps) {
     run: () => client.accounts.resync(id),
     say: () => words.retried,
   });
-  if (state === 'removed' || !mayOperate) return null;
   const mayChange = isAdmin && !declared;
   // Of a log-in by consent, the owner of the mailbox gives a new one.
   const hasPassword = settings !== null && settings.oauth2 === null;
@@ -47,6 +46,7 @@ export function AccountActions({ account, onOpen }: AccountActionsProps) {
     ...(account.has_mailbox ? [['resync', words.resync, RotateCw] as const] : []),
     ...(mayChange ? [['remove', words.remove, Trash2] as const] : []),
   ];
+  if (state === 'removed' || !mayOperate || (declared && more.length === 0)) return null;
   return (
     <div className="card-actions">
       {mayChange && settings !== null && (

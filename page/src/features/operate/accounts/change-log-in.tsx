@@ -2,6 +2,7 @@
 import { useState } from 'react';
 import { useMutation } from '@tanstack/react-query';
 import type { Account, AccountSettings } from 'email-worker-client';
+import { useSession } from '../../../app/session.tsx';
 import { client } from '../../../api/client.ts';
 import { Button } from '../../../ui/button.tsx';
 import { notify } from '../../../ui/toast.tsx';
@@ -45,6 +46,8 @@ const HAS: ReadonlySet<FieldName> = new Set([
 export function ChangeLogIn({ account: now, settings: settingsNow, onClose }: ChangeLogInProps) {
   const { accounts, text } = useAccountWords();
   const words = accounts.logIn;
+  // The service checks nothing for a key that is limited to accounts.
+  const mayCheck = useSession().accounts === null;
   // As it was opened: the list behind the dialog is kept fresh.
   const [{ account, settings }] = useState({ account: now, settings: settingsNow });
   const [opened] = useState(() => readServers(account, settings));
@@ -78,7 +81,7 @@ export function ChangeLogIn({ account: now, settings: settingsNow, onClose }: Ch
   };
   const submit = (): void => {
     if (check.isPending || isPending || !problems.showLocal(serverProblems(form))) return;
-    if (check.data?.ok === true) saveNow();
+    if (!mayCheck || check.data?.ok === true) saveNow();
     else check.mutate();
   };
   const isBusy = check.isPending || isPending;
@@ -139,7 +142,9 @@ export function ChangeLogIn({ account: now, settings: settingsNow, onClose }: Ch
               {words.saveAnyway}
             </Button>
           )}
-          <Submit isBusy={isBusy}>{conflict === null ? words.check : accounts.conflict.overwrite}</Submit>
+          <Submit isBusy={isBusy}>
+            {conflict !== null ? accounts.conflict.overwrite : mayCheck ? words.check : accounts.edit.save}
+          </Submit>
         </div>
       </StepForm>
     </AccountDialog>

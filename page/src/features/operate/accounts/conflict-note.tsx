@@ -14,7 +14,7 @@ interface ConflictNoteProps {
 export function ConflictNote({ fields, latest }: ConflictNoteProps) {
   const { conflict: words } = useAccountWords().accounts;
   return (
-    <div className="card-warning" role="alert">
+    <div className="card-warning" role="alert" ref={intoView}>
       <p>
         <strong>{words.title}</strong>
       </p>
@@ -29,6 +29,8 @@ export function ConflictNote({ fields, latest }: ConflictNoteProps) {
     </div>
   );
 }
+
+const intoView = (note: HTMLElement | null): void => note?.scrollIntoView({ block: 'center' });
 
 function valueOf(
   field: AnyConflict,

@@ -118,7 +118,9 @@ function StepBody({ connect }: { readonly connect: Connect }) {
     case 'capture':
       return (
         <>
-          <p className="step-lead">{words.lead}</p>
+          <p className="step-lead">
+            {words.lead} {words.later}
+          </p>
           {form.imap.host.trim() !== '' && (
             <CaptureFields
               capture={form.capture}
@@ -142,7 +144,6 @@ function StepBody({ connect }: { readonly connect: Connect }) {
             onId={(id) => connect.set({ id })}
             onAdoptsMail={connect.setAdoptsMail}
           />
-          <p className="field-hint">{words.later}</p>
         </>
       );
     case 'done':

@@ -1,19 +1,8 @@
 /** User and password, for reading and for sending. */
 import { useAccountWords } from './account-words.ts';
 import { ChoiceField, Field } from './form-field.tsx';
-import type { SmtpLogIn } from './mailbox-form.ts';
+import type { LogInForm, SmtpChoice } from './log-in-form.ts';
 import type { Problems } from './problems.ts';
-
-/** `keep`: the server that sends, and its log-in, stay as they are. */
-export type SmtpChoice = SmtpLogIn | 'keep';
-
-export interface LogInForm<Choice extends SmtpChoice> {
-  readonly user: string;
-  readonly password: string;
-  readonly smtpLogIn: Choice;
-  readonly smtpUser: string;
-  readonly smtpPassword: string;
-}
 
 interface UserFieldsProps {
   readonly form: Pick<LogInForm<SmtpChoice>, 'user' | 'password'>;

@@ -1,9 +1,19 @@
 /** The servers of an account and a new log-in, as they are typed, and the requests that are made of them. */
 import type { Account, AccountChange, AccountRequest, AccountSettings } from 'email-worker-client';
-import type { LogInForm, SmtpChoice } from './log-in-fields.tsx';
-import { logInsOf, NEW_MAILBOX, type MailboxForm } from './mailbox-form.ts';
+import { logInsOf, NEW_MAILBOX, type MailboxForm, type SmtpLogIn } from './mailbox-form.ts';
 import { localProblems, type FieldName, type LocalProblem } from './problems.ts';
 import { areTogether, noServer, readServer, toUrl, type ServerFields } from './server-address.ts';
+
+/** `keep`: the server that sends, and its log-in, stay as they are. */
+export type SmtpChoice = SmtpLogIn | 'keep';
+
+export interface LogInForm<Choice extends SmtpChoice> {
+  readonly user: string;
+  readonly password: string;
+  readonly smtpLogIn: Choice;
+  readonly smtpUser: string;
+  readonly smtpPassword: string;
+}
 
 export interface ServersForm extends LogInForm<SmtpChoice> {
   readonly imap: ServerFields;

@@ -1,0 +1,377 @@
+/** The decisions behind the dialogs about accounts: what is typed becomes a request, and what the service answers becomes words. */
+import { describe, expect, it } from 'vitest';
+import type { Account, AccountSettings } from 'email-worker-client';
+import {
+  changeOf,
+  conflictsOf,
+  isEmpty,
+  toChangeRequest,
+  type EditForm,
+} from '../../page/src/features/operate/accounts/account-change.ts';
+import {
+  newCaptureForm,
+  readCapture,
+  sortFolders,
+  toCapture,
+} from '../../page/src/features/operate/accounts/capture-form.ts';
+import { fieldToCorrect, kindOf, toSteps } from '../../page/src/features/operate/accounts/findings.ts';
+import { healthOf, leftOutOf, repairsOf } from '../../page/src/features/operate/accounts/health.ts';
+import { readServers, toServers } from '../../page/src/features/operate/accounts/log-in-form.ts';
+import {
+  fromWith,
+  idFor,
+  NEW_MAILBOX,
+  toRequest,
+  withAddress,
+  withCandidate,
+} from '../../page/src/features/operate/accounts/mailbox-form.ts';
+import { fieldOf, localProblems } from '../../page/src/features/operate/accounts/problems.ts';
+import { readServer, toUrl, withSecurity } from '../../page/src/features/operate/accounts/server-address.ts';
+import { adviceFor, OF_REQUEST } from '../../src/service/examine-servers.ts';
+
+describe('the address of a server', () => {
+  it.each([
+    ['imaps://imap.example.com:993', 'imaps://u%40x:p%2F%3A@imap.example.com:993'],
+    [
+      'smtp://smtp.example.com:587?starttls=required',
+      'smtp://u%40x:p%2F%3A@smtp.example.com:587?starttls=required',
+    ],
+    // What an account of before has stays: without a word about STARTTLS, it is used if it is offered.
+    ['smtp://smtp.example.com', 'smtp://u%40x:p%2F%3A@smtp.example.com:587'],
+    ['imap://127.0.0.1:1143?starttls=off', 'imap://u%40x:p%2F%3A@127.0.0.1:1143?starttls=off'],
+    ['imaps://[::1]?tls_verify=false', 'imaps://u%40x:p%2F%3A@[::1]:993?tls_verify=false'],
+  ])('%s keeps all but the log-in', (text, expected) => {
+    const scheme = text.startsWith('imap') ? 'imap' : 'smtp';
+    expect(toUrl(scheme, readServer(scheme, text), { user: 'u@x', password: 'p/:' })).toBe(expected);
+  });
+
+  it('allows a password without encryption only where that was chosen', () => {
+    const server = { host: 'mail.lan', port: '143', security: 'none', options: '' } as const;
+    expect(toUrl('imap', server, { user: 'u', password: 'p' })).toBe(
+      'imap://u:p@mail.lan:143?starttls=off&allow_plaintext_auth=true',
+    );
+    expect(toUrl('smtp', { ...server, port: '25' }, null)).toBe('smtp://mail.lan:25?starttls=off');
+    expect(toUrl('imap', { ...server, host: ' ' }, null)).toBeNull();
+  });
+
+  it('has the usual port of its encryption, unless another was typed', () => {
+    const tls = readServer('imap', null);
+    expect(withSecurity('imap', tls, 'starttls').port).toBe('143');
+    expect(withSecurity('imap', { ...tls, port: '1993' }, 'starttls').port).toBe('1993');
+  });
+});
+
+describe('a mailbox that is connected', () => {
+  const typed = {
+    ...withAddress(NEW_MAILBOX, 'sales@example.com', new Set()),
+    imap: readServer('imap', 'imaps://imap.example.com'),
+    smtp: readServer('smtp', 'smtps://smtp.example.com'),
+    password: 'secret',
+  };
+
+  it('becomes a request with the fields of the API and no others', () => {
+    expect(toRequest({ ...typed, name: 'Sales "EU"' })).toEqual({
+      id: 'sales',
+      from: '"Sales \\"EU\\"" <sales@example.com>',
+      imap_url: 'imaps://sales%40example.com:secret@imap.example.com:993',
+      smtp_url: 'smtps://sales%40example.com:secret@smtp.example.com:465',
+      capture: {
+        folders: null,
+        never_addresses: null,
+        never_subjects: null,
+        internal_domains: null,
+        leave_out_private: true,
+        only_customers: null,
+      },
+    });
+    expect(toRequest({ ...typed, smtpLogIn: 'none' }).smtp_url).toBe('smtps://smtp.example.com:465');
+    const own = { smtpLogIn: 'own', smtpUser: 'relay', smtpPassword: 'x' } as const;
+    expect(toRequest({ ...typed, ...own }).smtp_url).toBe('smtps://relay:x@smtp.example.com:465');
+  });
+
+  it('has no password where its owner consents', () => {
+    const found = {
+      source: 'provider',
+      name: 'Google',
+      log_in: 'consent',
+      smtp_url: 'smtp://sales%40example.com@smtp.gmail.com:587',
+      imap_url: 'imaps://sales%40example.com@imap.gmail.com:993',
+      oauth2: { provider: 'google' },
+      note: null,
+    } as const;
+    const request = toRequest(withCandidate(typed, found));
+    expect(request.imap_url).toBe('imaps://sales%40example.com@imap.gmail.com:993');
+    // A found server gets a log-in over TLS or not at all.
+    expect(request.smtp_url).toBe('smtp://sales%40example.com@smtp.gmail.com:587?starttls=required');
+    expect(request.oauth2).toEqual({ provider: 'google' });
+    const issuer = { logIn: 'issuer', issuer: 'https://id.test', clientId: 'c', clientSecret: 's' } as const;
+    expect(toRequest({ ...typed, ...issuer }).oauth2).toEqual({
+      issuer: 'https://id.test',
+      client_id: 'c',
+      client_secret: 's',
+    });
+  });
+
+  it('gets no rules where nothing is read', () => {
+    expect(toRequest({ ...typed, imap: readServer('imap', null) })).not.toHaveProperty('capture');
+  });
+
+  it('keeps what was typed when its address is corrected', () => {
+    const corrected = withAddress(
+      { ...typed, user: 'own-user' },
+      'support@example.org',
+      new Set(['support']),
+    );
+    expect(corrected).toMatchObject({ id: 'support-example', user: 'own-user', password: 'secret' });
+    expect(corrected.capture.internalDomains).toBe('example.org');
+    const named = withAddress({ ...typed, id: 'my-id' }, 'support@example.org', new Set());
+    expect(named).toMatchObject({ id: 'my-id', user: 'support@example.org' });
+  });
+
+  it.each([
+    ['Über.Uns+x@example.com', [], 'uber-uns-x'],
+    ['sales@example.com', ['sales'], 'sales-example'],
+    ['sales@example.com', ['sales', 'sales-example'], 'sales-example-2'],
+    ['settings@example.com', [], 'settings-example'],
+    ['!@example.com', [], ''],
+  ])('%s beside %j is called %j', (address, taken, id) => {
+    expect(idFor(address, new Set(taken))).toBe(id);
+  });
+
+  it('names its sender only if there is a name', () => {
+    expect(fromWith(' ', 'a@example.com')).toBe('a@example.com');
+  });
+});
+
+describe('a problem', () => {
+  it.each([
+    ['/smtp_url', 'smtpHost'],
+    ['/imap_url', 'imapHost'],
+    ['/capture.never_addresses', 'neverAddresses'],
+    ['/capture/folders/3', 'folders'],
+    ['/capture', 'captureSwitches'],
+    ['/addresses[0].address', 'addresses'],
+    ['/oauth2/client_secret', 'clientSecret'],
+    ['/oauth2', 'clientId'],
+    ['/id', 'id'],
+    ['/identity', null],
+    ['/dkim', null],
+  ])('with %s is shown at %s', (named, field) => {
+    expect(fieldOf(named)).toBe(field);
+  });
+
+  it('is found in the form before the service is asked', () => {
+    expect(localProblems(NEW_MAILBOX)).toEqual({ imapHost: 'noServer', user: 'needed', password: 'needed' });
+    const sends = { ...NEW_MAILBOX, smtp: { ...NEW_MAILBOX.smtp, host: 'x', port: '70000' } };
+    expect(localProblems({ ...sends, smtpLogIn: 'none' })).toEqual({ smtpPort: 'port' });
+    expect(localProblems({ ...sends, smtpLogIn: 'own' })).toEqual({
+      smtpPort: 'port',
+      smtpUser: 'needed',
+      smtpPassword: 'needed',
+    });
+    expect(
+      localProblems({ ...sends, logIn: 'issuer', user: 'u', smtp: { ...sends.smtp, port: '465' } }),
+    ).toEqual({ issuer: 'needed', clientId: 'needed' });
+  });
+});
+
+describe('a finding', () => {
+  // The advice of the service itself: a new wording there has to be known here.
+  it.each([
+    ['AUTHENTICATE was refused', true, 'logIn'],
+    ['getaddrinfo ENOTFOUND imap.test', false, 'host'],
+    ['connect ECONNREFUSED', false, 'unreachable'],
+    ['certificate has expired', false, 'expired'],
+    ["altnames: IP is not in the cert's list", false, 'certificate'],
+    ['EPROTO wrong version number', false, 'encryption'],
+    ['STARTTLS is not offered', false, 'encryption'],
+    ['no greeting', false, 'encryption'],
+    ['a token was refused: invalid_grant', false, 'access'],
+    ['a token was refused: invalid_client', false, 'access'],
+    ['a token was refused: invalid_scope', false, 'access'],
+    ['https://id.test gave no token: 500', false, 'access'],
+    ['XOAUTH2 was refused', false, 'access'],
+  ] as const)('%s is explained as %s, %s', (reason, isLogIn, kind) => {
+    for (const scheme of ['imap', 'smtp'] as const) {
+      const advice = adviceFor(new Error(reason), isLogIn, scheme, OF_REQUEST);
+      expect(kindOf({ grade: 'problem', advice })).toBe(kind);
+    }
+  });
+
+  const finding = (
+    step: 'send' | 'read' | 'dns',
+    grade: 'ok' | 'warning' | 'problem',
+    advice: string | null,
+  ) => ({
+    step,
+    grade,
+    text: '',
+    advice,
+  });
+
+  it('is shown with its step, the worst first, and leads to the field to correct', () => {
+    const logIn = finding('send', 'problem', 'Correct user and password in smtp_url; …');
+    const steps = toSteps([
+      finding('dns', 'problem', 'Change the DNS record of the domain.'),
+      logIn,
+      finding('read', 'ok', null),
+      finding('read', 'warning', 'Name it in imap_sent, or mail that people send elsewhere is not recorded.'),
+    ]);
+    expect(steps.map(({ step, grade }) => [step, grade])).toEqual([
+      ['read', 'warning'],
+      ['send', 'problem'],
+      ['dns', 'problem'],
+    ]);
+    expect(steps[0]?.faults[0]?.kind).toBe('noSent');
+    expect(fieldToCorrect(steps)).toBe('smtpPassword');
+    expect(fieldToCorrect(toSteps([finding('read', 'problem', 'Correct the host in imap_url …')]))).toBe(
+      'imapHost',
+    );
+    expect(fieldToCorrect(toSteps([finding('read', 'problem', 'Something new.')]))).toBeNull();
+  });
+});
+
+const SETTINGS = {
+  from: 'Sales <sales@example.com>',
+  imap_server: 'imaps://imap.example.com:993',
+  smtp_server: 'smtps://smtp.example.com:465',
+  addresses: null,
+  capture: null,
+  oauth2: null,
+} as unknown as AccountSettings;
+
+const account = (more: object): Account =>
+  ({
+    id: 'sales',
+    declared: false,
+    state: 'active',
+    settings: SETTINGS,
+    from_address: { name: 'Sales', address: 'sales@example.com' },
+    has_mailbox: true,
+    reconnect: false,
+    last_error: null,
+    mailboxes: [],
+    ...more,
+  }) as unknown as Account;
+
+const mailbox = (success: string | null, left = {}) => ({
+  path: 'INBOX',
+  left_at: null,
+  last_success_at: success,
+  last_error: null,
+  counts: { left_out: { address: 0, subject: 0, internal: 0, private: 0, stranger: 0, ...left } },
+});
+
+describe('the health of an account', () => {
+  const failed = (kind: string) => ({ last_error: { kind, reason: 'no', at: '2026-11-27T10:00:00Z' } });
+
+  it.each([
+    ['waiting', account({})],
+    ['reading', account({ mailboxes: [mailbox(null)] })],
+    ['working', account({ mailboxes: [mailbox('2026-11-27T11:00:00Z')] })],
+    ['failing', account({ ...failed('connection'), mailboxes: [mailbox('2026-11-27T09:00:00Z')] })],
+    // Errors are kept when they are over.
+    ['working', account({ ...failed('connection'), mailboxes: [mailbox('2026-11-27T11:00:00Z')] })],
+    ['paused', account({ ...failed('credentials'), state: 'paused', has_mailbox: false })],
+    ['noAccess', account({ ...failed('credentials'), state: 'unavailable', reconnect: true })],
+    ['unavailable', account({ state: 'unavailable' })],
+    ['sendOnly', account({ has_mailbox: false })],
+    ['removed', account({ state: 'removed' })],
+  ])('%s', (health, given) => {
+    expect(healthOf(given)).toBe(health);
+  });
+
+  it('leads to what helps, and to nothing that the service would refuse', () => {
+    expect(repairsOf(account(failed('credentials')))).toEqual(['password', 'retry']);
+    expect(repairsOf(account({ ...failed('credentials'), declared: true }))).toEqual(['retry']);
+    expect(repairsOf(account(failed('service')))).toEqual(['retry']);
+    expect(repairsOf(account({ reconnect: true }))).toEqual(['consent']);
+    expect(repairsOf(account({ reconnect: true, declared: true }))).toEqual([]);
+    expect(repairsOf(account({}))).toEqual([]);
+  });
+
+  it('counts what was left out in all mailboxes', () => {
+    const two = [mailbox(null, { private: 1 }), mailbox(null, { private: 1, address: 5 })];
+    expect(leftOutOf(account({ mailboxes: two }))).toEqual([
+      ['address', 5],
+      ['private', 2],
+    ]);
+  });
+});
+
+describe('what is recorded', () => {
+  it('is the same after it was shown in a form', () => {
+    const capture = {
+      folders: ['Projects/*', '\\Archive'],
+      never_addresses: ['*@bank.example'],
+      never_subjects: null,
+      internal_domains: ['example.com'],
+      leave_out_private: true,
+      only_customers: null,
+    };
+    expect(toCapture(readCapture(capture, ''))).toEqual(capture);
+    expect(toCapture(readCapture(null, 'example.com'))).toBeNull();
+    expect(toCapture({ ...newCaptureForm(''), leavesOutPrivate: false })).toBeNull();
+    expect(toCapture({ ...newCaptureForm(''), folders: ['A'], otherFolders: ' A \n\nB' })?.folders).toEqual([
+      'A',
+      'B',
+    ]);
+  });
+
+  it('offers the likely folders first, and those that are always read not at all', () => {
+    const folder = (path: string, use: string | null = null) => ({ path, special_use: use });
+    const { always, choice } = sortFolders([
+      folder('INBOX', '\\Inbox'),
+      folder('Trash', '\\Trash'),
+      folder('Sent', '\\Sent'),
+      folder('Projects'),
+    ]);
+    expect(always.map(({ path }) => path)).toEqual(['INBOX', 'Sent']);
+    expect(choice.map(({ path }) => path)).toEqual(['Projects', 'Trash']);
+  });
+});
+
+describe('a change of an account', () => {
+  const opened: EditForm = { name: 'Sales', addresses: [], capture: readCapture(null, 'example.com') };
+  const change = (form: Partial<EditForm>) =>
+    changeOf(SETTINGS, opened, { ...opened, ...form }, 'sales@example.com');
+
+  it('has what was changed alone', () => {
+    expect(isEmpty(change({}))).toBe(true);
+    expect(change({ name: 'Shop' })).toEqual({ from: '"Shop" <sales@example.com>' });
+    expect(change({ capture: { ...opened.capture, onlyCustomers: true } })).toEqual({
+      capture: { only_customers: true },
+    });
+    const stored = { address: 'a@example.com', name: null, reply_to: 'b@example.com' } as never;
+    expect(change({ addresses: [{ address: 'a@example.com ', name: 'A', stored }] })).toEqual({
+      addresses: [{ address: 'a@example.com', name: 'A', reply_to: 'b@example.com' }],
+    });
+  });
+
+  it('leaves what a colleague changed meanwhile, and contests only the same settings', () => {
+    const mine = change({ name: 'Shop', capture: { ...opened.capture, onlyCustomers: true } });
+    const theirs = { ...SETTINGS, capture: { never_subjects: ['payslip'] } } as unknown as AccountSettings;
+    expect(conflictsOf(SETTINGS, theirs, mine)).toEqual([]);
+    expect(toChangeRequest(mine, theirs)).toEqual({
+      from: '"Shop" <sales@example.com>',
+      capture: { never_subjects: ['payslip'], only_customers: true },
+    });
+    expect(conflictsOf(SETTINGS, { ...SETTINGS, from: 'Other <sales@example.com>' }, mine)).toEqual(['name']);
+    const off = { ...SETTINGS, capture: { only_customers: true } } as unknown as AccountSettings;
+    // Both want the same.
+    expect(conflictsOf(SETTINGS, off, mine)).toEqual([]);
+    expect(toChangeRequest({ capture: { only_customers: null } }, off)).toEqual({ capture: null });
+  });
+
+  it('of the log-in leaves sending alone when it is at another provider', () => {
+    const typed = { user: 'u', password: 'p' };
+    expect(toServers({ ...readServers(account({}), SETTINGS), ...typed })).toEqual({
+      imap_url: 'imaps://u:p@imap.example.com:993',
+      smtp_url: 'smtps://u:p@smtp.example.com:465',
+    });
+    const apart = { ...SETTINGS, smtp_server: 'smtps://relay.test:465' };
+    expect(toServers({ ...readServers(account({}), apart), ...typed })).toEqual({
+      imap_url: 'imaps://u:p@imap.example.com:993',
+    });
+  });
+});
