@@ -111,7 +111,7 @@ export const accountsDe: AccountMessages = {
       dns: 'Andere Mailserver können Ihre E-Mails als echt erkennen.',
     },
     dnsFaults:
-      'Im DNS der Domain fehlt etwas oder ist falsch. Das Postfach funktioniert, aber E-Mails können als Spam gelten oder Antworten nicht ankommen. Geben Sie das an die Person weiter, die sich um die Domain kümmert.',
+      'Im DNS der Domain fehlt etwas oder ist falsch. Das Postfach lässt sich trotzdem verbinden, aber E-Mails können als Spam gelten, und Antworten kommen vielleicht nicht an. Geben Sie das an den Administrator der Domain weiter.',
     faults: {
       logIn:
         'Der Server lehnt Benutzername oder Passwort ab. Prüfen Sie beides auf Tippfehler. Manche Anbieter verlangen ein Passwort für Programme („App-Passwort“).',
@@ -185,8 +185,11 @@ export const accountsDe: AccountMessages = {
   },
 
   done: {
-    title: (address) => `${address} ist verbunden`,
-    consentTitle: (address) => `${address}: Ein Schritt fehlt noch`,
+    titles: {
+      good: (address) => `${address} ist verbunden`,
+      noAccess: (address) => `${address}: Ein Schritt fehlt noch`,
+      failing: (address) => `${address} wurde hinzugefügt`,
+    },
     waiting: 'Das Postfach wird verbunden …',
     sendOnly: 'Es kann jetzt gesendet werden. Ein Postfach wird nicht gelesen.',
     reading: 'Das Einlesen beginnt mit den neuesten E-Mails. Sie können dieses Fenster schließen.',
@@ -222,7 +225,7 @@ export const accountsDe: AccountMessages = {
   },
 
   conflict: {
-    title: 'Dieses Konto wurde inzwischen auch von jemand anderem geändert',
+    title: 'Dieses Konto wurde inzwischen auch von anderen geändert',
     lead: 'Ihre Eingaben sind noch da. Diese Einstellungen wurden von beiden geändert:',
     names: {
       name: 'Name',
@@ -283,7 +286,7 @@ export const accountsDe: AccountMessages = {
     port: 'Eine Zahl von 1 bis 65535.',
     noServer: 'Geben Sie einen Server zum Lesen oder zum Senden ein.',
     noClient: (provider) =>
-      `Dieser Dienst hat noch keine Anwendung bei ${provider}. Geben Sie Client-ID und Client-Secret einer solchen ein, oder melden Sie sich mit Passwort an.`,
+      `Dieser Dienst hat noch keine Anwendung bei ${provider}. Tragen Sie hier die Daten einer solchen ein.`,
     server: 'Der Dienst nimmt diesen Server nicht an:',
     folders: 'Ein Name ist nicht der eines Ordners.',
     neverAddresses:

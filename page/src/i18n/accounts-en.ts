@@ -108,7 +108,7 @@ export const accountsEn = {
       dns: 'Other mail servers can recognise your mail as genuine.',
     },
     dnsFaults:
-      'Something is missing or wrong in the DNS of the domain. The mailbox works, but mail may be treated as spam or replies may not arrive. Pass this on to whoever looks after the domain.',
+      'Something is missing or wrong in the DNS of the domain. The mailbox can be connected all the same, but mail may be treated as spam, and answers may not arrive. Pass this on to the administrator of the domain.',
     faults: {
       logIn:
         'The server refuses the user name or the password. Check both for typing errors. Some providers want a password made for programs (“app password”).',
@@ -179,8 +179,11 @@ export const accountsEn = {
   },
 
   done: {
-    title: (address: string) => `${address} is connected`,
-    consentTitle: (address: string) => `${address}: one step is left`,
+    titles: {
+      good: (address: string) => `${address} is connected`,
+      noAccess: (address: string) => `${address}: one step is left`,
+      failing: (address: string) => `${address} was added`,
+    },
     waiting: 'Connecting to the mailbox …',
     sendOnly: 'Mail can be sent now. No mailbox is read.',
     reading: 'Reading begins with the newest mail. You can close this window.',
@@ -216,7 +219,7 @@ export const accountsEn = {
   },
 
   conflict: {
-    title: 'Somebody else changed this account meanwhile',
+    title: 'A colleague changed this account meanwhile',
     lead: 'What you typed is still here. These settings were changed by both:',
     names: {
       name: 'Name',
@@ -276,7 +279,7 @@ export const accountsEn = {
     port: 'A number from 1 to 65535.',
     noServer: 'Enter a server for reading or for sending.',
     noClient: (provider: string) =>
-      `This service has no application at ${provider} yet. Enter the client ID and secret of one, or log in with a password.`,
+      `This service has no application at ${provider} yet. Enter the data of one here.`,
     server: 'The service does not accept this server:',
     folders: 'A name is not that of a folder.',
     neverAddresses: 'Each line needs an address such as bank@example.com, *@example.com or *@*.example.com.',

@@ -1,6 +1,7 @@
 /** Connects a mailbox, step by step. Loaded when it is opened; what was typed is gone when it is closed. */
 import { Dialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
-import { Button } from '../../../ui/button.tsx';
+import { Button, IconButton } from '../../../ui/button.tsx';
+import { X } from '../../../ui/icons.tsx';
 import { useAccountWords } from './account-words.ts';
 import { AddressStep } from './address-step.tsx';
 import { CaptureFields } from './capture-fields.tsx';
@@ -32,11 +33,14 @@ export function ConnectMailbox({ onClose }: { readonly onClose: () => void }) {
 }
 
 function Wizard({ connect, onClose }: { readonly connect: Connect; readonly onClose: () => void }) {
-  const { accounts: words, format } = useAccountWords();
+  const { accounts: words, format, text } = useAccountWords();
   const { step, connected, problems } = connect;
   const number = STEPS.indexOf(step) + 1;
   return (
     <>
+      <div className="step-close">
+        <IconButton icon={X} label={text.app.close} onPress={onClose} />
+      </div>
       <p className="step-count">
         {words.progress(format.count(number), format.count(STEPS.length))} · {words.steps[step]}
       </p>
@@ -64,7 +68,7 @@ function Wizard({ connect, onClose }: { readonly connect: Connect; readonly onCl
               {problems.general}
             </p>
           )}
-          {step !== 'address' && <StepActions connect={connect} onClose={onClose} />}
+          {step !== 'address' && <StepActions connect={connect} />}
         </StepForm>
       )}
     </>
@@ -151,33 +155,31 @@ function StepBody({ connect }: { readonly connect: Connect }) {
   }
 }
 
-function StepActions({ connect, onClose }: { readonly connect: Connect; readonly onClose: () => void }) {
-  const { accounts: words, text } = useAccountWords();
-  const { step, check, isBusy } = connect;
-  const hasFailed = step === 'check' && (check === null || !check.ok);
+function StepActions({ connect }: { readonly connect: Connect }) {
+  const { accounts: words } = useAccountWords();
+  const { step, check, isBusy, isChecked } = connect;
+  const hasFailed = step === 'check' && isChecked && check?.ok !== true;
   const main =
     step === 'server' ? words.server.check : step === 'capture' ? words.finish.connect : words.next;
   return (
     <div className="step-actions">
-      <Button onPress={onClose}>{text.app.cancel}</Button>
+      {!hasFailed && (
+        <Button look="outline" onPress={connect.back}>
+          {words.back}
+        </Button>
+      )}
       <span className="step-space" />
-      <Button look="outline" onPress={connect.back}>
-        {words.back}
-      </Button>
       {hasFailed ? (
-        check !== null &&
-        !isBusy && (
-          <>
-            <Button look="outline" type="submit">
-              {words.check.anyway}
-            </Button>
-            <Button look="primary" onPress={connect.correct}>
-              {words.check.correct}
-            </Button>
-          </>
-        )
+        <>
+          <Button look="outline" type="submit">
+            {words.check.anyway}
+          </Button>
+          <Button look="primary" onPress={connect.correct}>
+            {words.check.correct}
+          </Button>
+        </>
       ) : (
-        <Submit isBusy={isBusy}>{main}</Submit>
+        (step !== 'check' || check !== null) && <Submit isBusy={isBusy}>{main}</Submit>
       )}
     </div>
   );

@@ -43,7 +43,9 @@ export function DoneStep({
   return (
     <div className="step-form">
       <h3 ref={title} className="step-title" tabIndex={-1}>
-        {health === 'noAccess' ? words.consentTitle(address) : words.title(address)}
+        {words.titles[health === 'noAccess' ? 'noAccess' : health === 'failing' ? 'failing' : 'good'](
+          address,
+        )}
       </h3>
       <p className="step-status" role="status">
         {state}

@@ -159,6 +159,8 @@ export function StepForm({ focusOn = null, problemsAt, onSubmit, children }: Ste
     const wrong = form.current?.querySelector<HTMLElement>('[aria-invalid=true]') ?? null;
     unfold(wrong);
     wrong?.focus();
+    // With what is wrong, which stands below it.
+    wrong?.closest('.field')?.scrollIntoView({ block: 'nearest' });
   }, [problemsAt]);
   return (
     <Form

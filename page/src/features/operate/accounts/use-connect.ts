@@ -132,6 +132,8 @@ export function useConnect() {
     hasMail,
     adoptsMail,
     check: result,
+    /** A check was made, or could not be made. */
+    isChecked: check.isSuccess || check.isError,
     connected: create.data ?? null,
     isBusy: find.isPending || check.isPending || create.isPending,
     setSendsMessage,

@@ -49,7 +49,7 @@ export function useProblems(has: (field: FieldName) => boolean = ALL) {
 
   return {
     ...shown,
-    clear: () => setShown(({ at }) => ({ fields: {}, general: null, at: at === 0 ? 0 : at })),
+    clear: () => setShown(({ at }) => ({ fields: {}, general: null, at })),
     /** Once a field is changed, it is not known to be wrong any more. */
     forget: (fields: readonly FieldName[]) =>
       setShown((now) => {
