@@ -81,5 +81,3 @@ export function useProblems(has: (field: FieldName) => boolean = ALL) {
     },
   };
 }
-
-export type ShownProblems = ReturnType<typeof useProblems>;
