@@ -34,6 +34,7 @@ const LONGEST = [
   'test/e2e/mail-frame.test.ts',
   'src/areas/threads/threads.db.prop.test.ts',
   'test/page/write.test.ts',
+  'test/page/accounts.test.ts',
   'src/areas/events/event-feed.db.prop.test.ts',
 ];
 

@@ -5,9 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { skipWithoutChromium } from '../helpers/chromium.ts';
 import { startDnsServer, type DnsServer } from '../helpers/dns-server.ts';
 import { MAIL_USERS } from '../helpers/dovecot-files.ts';
-import { startDovecot, type DovecotServer } from '../helpers/dovecot-server.ts';
+import { startDovecot, type DovecotServer, type DovecotServerOptions } from '../helpers/dovecot-server.ts';
 import { skipWithoutMailServers } from '../helpers/mail-servers.ts';
 import { accessibilityFaults, usePages } from '../helpers/open-page.ts';
+import { OPENID_CLIENT, startOpenidProvider, type OpenidProvider } from '../helpers/openid-provider.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { getJson } from '../helpers/running-service.ts';
 import {
@@ -31,6 +32,7 @@ interface ShownAccount {
   };
 }
 
+const PUBLIC_URL = 'https://mail.example.test';
 const PHONE = { viewport: { width: 390, height: 800 }, locale: 'en-GB' };
 const ALICE = MAIL_USERS.alice.password;
 
@@ -47,6 +49,28 @@ const rawMail = (subject: string, fields: readonly string[] = []): string =>
     '',
   ].join('\r\n');
 
+/** Dovecot also takes the tokens of a provider. */
+const withTokensOf = ({ introspectionUrl }: OpenidProvider): DovecotServerOptions => ({
+  settings: `
+auth_mechanisms = plain xoauth2
+auth_cache_size = 0
+passdb {
+  driver = oauth2
+  mechanisms = xoauth2
+  args = {root}/oauth2.conf
+}
+`,
+  files: {
+    'oauth2.conf': `
+introspection_url = ${introspectionUrl}
+introspection_mode = get
+username_attribute = username
+active_attribute = active
+active_value = true
+`,
+  },
+});
+
 const skips = [skipWithoutChromium(), skipWithoutMailServers()];
 
 describe.skipIf(skips.includes(true))('the accounts in the page', () => {
@@ -55,13 +79,15 @@ describe.skipIf(skips.includes(true))('the accounts in the page', () => {
   let dns: DnsServer;
   let dovecot: DovecotServer;
   let sink: SmtpSink;
+  let provider: OpenidProvider;
   let service: ServiceProcess;
   const arriving: Promise<unknown>[] = [];
   beforeAll(async () => {
+    provider = await startOpenidProvider(`${PUBLIC_URL}/oauth2/callback`);
     [database, dns, dovecot, sink] = await Promise.all([
       createTestDatabase(),
       startDnsServer(),
-      startDovecot(),
+      startDovecot(withTokensOf(provider)),
       startSmtpSink(
         {
           authOptional: false,
@@ -89,7 +115,7 @@ describe.skipIf(skips.includes(true))('the accounts in the page', () => {
       env: {
         DATABASE_URL: database.connectionString,
         DNS_SERVERS: dns.address,
-        PUBLIC_URL: 'https://mail.example.test',
+        PUBLIC_URL,
         GOOGLE_CLIENT_ID: 'the-client',
         GOOGLE_CLIENT_SECRET: 'the-secret-of-the-client',
         IMAP_POLL_MS: '1000',
@@ -99,7 +125,7 @@ describe.skipIf(skips.includes(true))('the accounts in the page', () => {
   afterAll(async () => {
     await disposeService(service);
     await Promise.all(arriving);
-    await Promise.all([sink.stop(), dovecot.stop(), dns.stop()]);
+    await Promise.all([sink.stop(), dovecot.stop(), dns.stop(), provider.close()]);
     await database.drop();
   });
 
@@ -266,6 +292,39 @@ describe.skipIf(skips.includes(true))('the accounts in the page', () => {
     expect(await accessibilityFaults(page)).toEqual([]);
     await press(page, 'Done');
     await page.locator('li.card', { hasText: 'shop-orders' }).getByText('No access').waitFor();
+  });
+
+  it('reads a mailbox as soon as its owner has consented at an OpenID provider', async () => {
+    const page = await pages.open(service.url, '/operate/accounts');
+    await page.getByRole('button', { name: 'Connect a mailbox' }).click();
+    const dialog = dialogOf(page);
+    await dialog.getByLabel('Email address').fill('consent@example.test');
+    await press(page, 'Enter them by hand');
+    await dialog.getByLabel('How to log in').selectOption('Consent at another provider (OpenID)');
+    await dialog.getByLabel('User name', { exact: true }).fill('alice');
+    await dialog.getByLabel('Address of the OpenID provider').fill(provider.issuer);
+    await dialog.getByLabel('Client ID').fill(OPENID_CLIENT.id);
+    await dialog.getByLabel('Client secret').fill(OPENID_CLIENT.secret);
+    const reading = dialog.getByRole('group', { name: 'Reading mail (IMAP)' });
+    await reading.getByLabel('Encryption').selectOption('None');
+    await reading.getByLabel('Server').fill('127.0.0.1');
+    await reading.getByLabel('Port').fill(String(dovecot.imapPort));
+    await shot(page, 'openid-2-server');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await press(page, 'Check');
+    await dialog.getByText('first the owner of the mailbox has to consent').waitFor();
+    await press(page, 'Continue');
+    await press(page, 'Connect');
+    const link = dialog.getByRole('link', { name: 'Go to the provider' });
+    const url = (await link.getAttribute('href')) ?? '';
+    expect(url.startsWith(provider.issuer)).toBe(true);
+    // The owner's browser comes back from the provider.
+    const { search } = await provider.consent(url, 'alice');
+    const answer = await fetch(`${service.url}/oauth2/callback${search}`, { redirect: 'manual' });
+    expect(answer.status).toBe(200);
+    await dialog.getByText('Everything is read.').waitFor();
+    await press(page, 'Done');
+    await page.locator('li.card', { hasText: 'consent@example.test' }).getByText('Working').waitFor();
   });
 
   it('names the application that is missing at a provider, in German and dark', async () => {

@@ -1,5 +1,4 @@
 /** What can be done with an account, as far as the service lets this person do it. */
-import { lazy, Suspense } from 'react';
 import type { Account } from 'email-worker-client';
 import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
 import { useMay } from '../../../app/session.tsx';
@@ -11,12 +10,6 @@ import { useAct } from '../use-act.ts';
 import '../../../ui/menu.css';
 
 export type DialogName = 'edit' | 'logIn' | 'remove' | 'leftOut';
-
-/** Loaded when they are opened. */
-const EditAccount = lazy(async () => ({ default: (await import('./edit-account.tsx')).EditAccount }));
-const ChangeLogIn = lazy(async () => ({ default: (await import('./change-log-in.tsx')).ChangeLogIn }));
-const DeleteAccount = lazy(async () => ({ default: (await import('./delete-account.tsx')).DeleteAccount }));
-const LeftOut = lazy(async () => ({ default: (await import('./left-out.tsx')).LeftOut }));
 
 interface AccountActionsProps {
   readonly account: Account;
@@ -81,28 +74,5 @@ export function AccountActions({ account, onOpen }: AccountActionsProps) {
         </MenuTrigger>
       )}
     </div>
-  );
-}
-
-interface AccountDialogsProps {
-  readonly account: Account;
-  /** null: none is open. */
-  readonly dialog: DialogName | null;
-  readonly onClose: () => void;
-}
-
-export function AccountDialogs({ account, dialog, onClose }: AccountDialogsProps) {
-  const { settings } = account;
-  return (
-    <Suspense fallback={null}>
-      {dialog === 'edit' && settings !== null && (
-        <EditAccount account={account} settings={settings} onClose={onClose} />
-      )}
-      {dialog === 'logIn' && settings !== null && (
-        <ChangeLogIn account={account} settings={settings} onClose={onClose} />
-      )}
-      {dialog === 'remove' && <DeleteAccount account={account} onClose={onClose} />}
-      {dialog === 'leftOut' && <LeftOut id={account.id} onClose={onClose} />}
-    </Suspense>
   );
 }

@@ -1,5 +1,5 @@
 /** One account: how its mailboxes are, what to do about a failure, and what can be changed. */
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import type { Account } from 'email-worker-client';
 import { useMay } from '../../../app/session.tsx';
 import { Button } from '../../../ui/button.tsx';
@@ -7,7 +7,7 @@ import { client } from '../../../api/client.ts';
 import { useOperateWords } from '../operate-words.ts';
 import { Status } from '../status.tsx';
 import { useAct } from '../use-act.ts';
-import { AccountActions, AccountDialogs, type DialogName } from './account-actions.tsx';
+import { AccountActions, type DialogName } from './account-actions.tsx';
 import { Consent } from './consent.tsx';
 import {
   failureOf,
@@ -18,6 +18,11 @@ import {
   repairsOf,
   type Health,
 } from './health.ts';
+
+/** Loaded when one is opened. */
+const AccountDialogs = lazy(async () => ({
+  default: (await import('./account-dialogs.tsx')).AccountDialogs,
+}));
 
 /** A mailbox with a smaller lag is as current as polling allows. */
 const LAG_SHOWN_S = 120;
@@ -55,7 +60,11 @@ export function AccountCard({ account }: { readonly account: Account }) {
       )}
       {mailboxes.length > 0 && <LeftOutLine account={account} onAsk={() => setDialog('leftOut')} />}
       <AccountActions account={account} onOpen={setDialog} />
-      <AccountDialogs account={account} dialog={dialog} onClose={() => setDialog(null)} />
+      {dialog !== null && (
+        <Suspense fallback={null}>
+          <AccountDialogs account={account} dialog={dialog} onClose={() => setDialog(null)} />
+        </Suspense>
+      )}
     </li>
   );
 }
