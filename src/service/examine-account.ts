@@ -45,6 +45,7 @@ export function createExamineAccount({
       const waiting = warning(
         'the servers were not tried: the owner of the mailboxes has not consented yet',
         'Create the account, and ask for the consent by POST /api/accounts/{id}/consent.',
+        'consent_missing',
       );
       return { findings: [of('read')(waiting), ...(await asking).map(of('dns'))], folders: [] };
     }
@@ -59,7 +60,13 @@ export function createExamineAccount({
       ]);
       const outbox =
         account.smtpUrl === null
-          ? [warning('mail goes to the outbox folder and is not delivered', 'Give smtp_url to send it.')]
+          ? [
+              warning(
+                'mail goes to the outbox folder and is not delivered',
+                'Give smtp_url to send it.',
+                'no_smtp',
+              ),
+            ]
           : [];
       // One that fails would only fail again.
       const works = [...smtp, ...imap.findings].every(({ grade }) => grade !== 'problem');

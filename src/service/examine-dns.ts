@@ -51,10 +51,12 @@ async function ofDomain(
     ...records.map(({ kind, name, text }): Finding => {
       if (kind === 'good') return ok(`${name}: ${text}`);
       return kind === 'wrong'
-        ? problem(`${name}: ${text}`, advice.records)
-        : warning(`${name}: ${text}`, advice.records);
+        ? problem(`${name}: ${text}`, advice.records, 'dns_record')
+        : warning(`${name}: ${text}`, advice.records, 'dns_record');
     }),
-    ...(dkim === null ? [warning(`mail from ${from.domain} is not signed here`, advice.signing)] : []),
+    ...(dkim === null
+      ? [warning(`mail from ${from.domain} is not signed here`, advice.signing, 'not_signed')]
+      : []),
     ...server,
   ];
 }
@@ -66,15 +68,16 @@ async function ofMx(domain: string, resolver: Resolver): Promise<Finding> {
     const servers = await resolver.resolveMx(domain);
     // RFC 7505: a domain that takes no mail publishes an empty name.
     if (servers.every(({ exchange }) => exchange === ''))
-      return problem(`${domain} says that it takes no mail (MX .)`, advice);
+      return problem(`${domain} says that it takes no mail (MX .)`, advice, 'dns_record');
     const names = servers.sort((one, other) => one.priority - other.priority).map(({ exchange }) => exchange);
     return ok(`${domain} takes mail at ${names.slice(0, MAX_ADDRESSES).join(', ')}`);
   } catch (error) {
     const code = codeOf(error);
-    if (NO_RECORD.has(code)) return problem(`${domain} has no MX record`, advice);
+    if (NO_RECORD.has(code)) return problem(`${domain} has no MX record`, advice, 'dns_record');
     return problem(
       `DNS does not say where ${domain} takes mail: ${code}`,
       'See that this machine reaches its DNS server.',
+      'dns_record',
     );
   }
 }
@@ -119,6 +122,7 @@ async function ofSpf(
         warning(
           `SPF of ${domain} does not name ${address} (${host})`,
           `If mail goes out by this address, add ${isIP(address) === 6 ? 'ip6' : 'ip4'}:${address} or a:${host}.`,
+          'dns_record',
         ),
       ];
     default:
@@ -141,6 +145,7 @@ async function ofReverseName(address: string, host: string, resolver: Resolver):
   return warning(
     text,
     'If the server delivers mail to the internet directly, ask its provider to set the reverse name to the name of the server.',
+    'dns_record',
   );
 }
 

@@ -33,7 +33,11 @@ export async function examineMessage(
   const { id, from, smtpUrl, imap } = account;
   if (smtpUrl === null || imap === null)
     return [
-      warning('no message was sent', 'Give smtp_url and imap_url: it is sent by one and read by the other.'),
+      warning(
+        'no message was sent',
+        'Give smtp_url and imap_url: it is sent by one and read by the other.',
+        'message_not_tried',
+      ),
     ];
   const address = addrSpec(from);
   const now = clock();
@@ -81,6 +85,7 @@ export async function examineMessage(
         warning(
           `a message to ${address} was sent, and was not in INBOX within ${Math.ceil(waitMs / 1000)} s`,
           'Look for it in the folder for spam, and see that from is an address of this mailbox. Some servers take minutes.',
+          'message_not_arrived',
         ),
       ];
     return [ok(`a message to ${address} was sent, and was in INBOX after ${Math.ceil(tookMs / 1000)} s`)];
@@ -90,10 +95,12 @@ export async function examineMessage(
         ? problem(
             `a message to ${address} was sent, and INBOX could not be read: ${formatError(error)}`,
             'Correct what the check of the mailbox reports.',
+            'message_not_read',
           )
         : problem(
             `no message could be sent to ${address}: ${formatError(error)}`,
             'Correct what the other checks report; a server that refuses the message often lets this user send as other addresses only.',
+            'message_not_sent',
           ),
     ];
   }

@@ -1,6 +1,7 @@
 /** Tries the mail servers of an account: connection, TLS, certificate, log-in and mailboxes. Nothing is sent, and nothing is changed here. */
 import { inspectMailboxServer } from '../connectors/imap/mailbox-source.ts';
 import { openSession } from '../connectors/smtp-out/open-session.ts';
+import type { FindingCode } from '../areas/accounts/account-ports.ts';
 import type { AccessTokens } from '../areas/accounts/token-ports.ts';
 import { endOfCertificates } from '../platform/base/peer-certificate.ts';
 import { MailboxError, type MailboxInfo } from '../areas/mailboxes/mailbox-ports.ts';
@@ -65,8 +66,8 @@ export async function examineSmtp(
     const how = options.credentials === null ? 'without a log-in' : `as ${options.credentials.user}`;
     findings.push(ok(`account ${account.id} sends by ${server}, ${how}`));
   } catch (error) {
-    const advice = adviceFor(error, found.isConnected, 'smtp', places);
-    findings.push(problem(`account ${account.id} can't send: ${formatError(error)}`, advice));
+    const { advice, code } = judge(error, found.isConnected, 'smtp', places);
+    findings.push(problem(`account ${account.id} can't send: ${formatError(error)}`, advice, code));
   }
   return [...findings, ...ofCertificate(server, found.certificateEnds)];
 }
@@ -92,7 +93,8 @@ export async function examineImap(
   } catch (error) {
     const isLogIn = error instanceof MailboxError && error.kind === 'credentials';
     const text = `account ${id} can't read its mailbox: ${formatError(error)}`;
-    return { findings: [problem(text, adviceFor(error, isLogIn, 'imap', places))], mailboxes: [] };
+    const { advice, code } = judge(error, isLogIn, 'imap', places);
+    return { findings: [problem(text, advice, code)], mailboxes: [] };
   }
 }
 
@@ -138,24 +140,38 @@ function ofCertificate(server: string, end: Date | null): readonly Finding[] {
   ];
 }
 
+interface Judgement {
+  readonly code: FindingCode;
+  readonly advice: string;
+}
+
 /** @param isLogIn the log-in failed: the server was reached, and its certificate is good */
-export function adviceFor(error: unknown, isLogIn: boolean, scheme: 'smtp' | 'imap', places: Places): string {
+export function judge(error: unknown, isLogIn: boolean, scheme: 'smtp' | 'imap', places: Places): Judgement {
   const reason = formatError(error);
   const variable = places[scheme];
   const ofTokens = adviceForTokens(reason, places.oauth2);
-  if (ofTokens !== null) return ofTokens;
+  if (ofTokens !== null) return { code: 'token_refused', advice: ofTokens };
   if (isLogIn) {
-    return `Correct user and password in ${variable}; some providers want a password for programs, or OAuth2.`;
+    const advice = `Correct user and password in ${variable}; some providers want a password for programs, or OAuth2.`;
+    return { code: 'credentials_refused', advice };
   }
   const ofTls = adviceForTls(reason, scheme, variable);
-  if (ofTls !== null) return ofTls;
-  if (/expired/i.test(reason)) return 'Ask the operator of the server to renew its certificate.';
+  if (ofTls !== null) return { code: 'tls_mismatch', advice: ofTls };
+  if (/expired/i.test(reason))
+    return {
+      code: 'certificate_expired',
+      advice: 'Ask the operator of the server to renew its certificate.',
+    };
   if (/certificate|self.signed|altnames/i.test(reason)) {
-    return `Let ${variable} name the host as its certificate does, or trust its authority with tls_ca.`;
+    const advice = `Let ${variable} name the host as its certificate does, or trust its authority with tls_ca.`;
+    return { code: 'certificate_refused', advice };
   }
   if (/ENOTFOUND|EAI_AGAIN|getaddrinfo/i.test(reason))
-    return `Correct the host in ${variable}, or the DNS of this machine.`;
-  return `See that the server runs, that ${variable} has its host and port, and that no firewall or provider closes the port.`;
+    return { code: 'host_unknown', advice: `Correct the host in ${variable}, or the DNS of this machine.` };
+  return {
+    code: 'server_unreachable',
+    advice: `See that the server runs, that ${variable} has its host and port, and that no firewall or provider closes the port.`,
+  };
 }
 
 /** null: the reason is not about the way in which TLS begins (RFC 8314 §3): at once, or by STARTTLS. */
@@ -199,5 +215,6 @@ function ofSent(
     sentPath === null
       ? `Name it in ${places.sent}, or mail that people send elsewhere is not recorded.`
       : `Correct its name in ${places.sent}.`,
+    'no_sent_mailbox',
   );
 }

@@ -1,4 +1,5 @@
 /** A result of a check, and the advice about it. */
+import type { FindingCode } from '../areas/accounts/account-ports.ts';
 
 /**
  * - `ok`: as it should be.
@@ -24,15 +25,27 @@ export type Area = (typeof AREAS)[number];
 
 export interface Finding {
   readonly grade: Grade;
+  /** What it is about, if that is known to programs. */
+  readonly code: FindingCode | null;
   /** The result: the beginning of a sentence, with its subject. */
   readonly text: string;
   /** The advice, one sentence; null when nothing needs to be done. */
   readonly advice: string | null;
 }
 
-export const ok = (text: string): Finding => ({ grade: 'ok', text, advice: null });
-export const warning = (text: string, advice: string): Finding => ({ grade: 'warning', text, advice });
-export const problem = (text: string, advice: string): Finding => ({ grade: 'problem', text, advice });
+export const ok = (text: string): Finding => ({ grade: 'ok', code: null, text, advice: null });
+export const warning = (text: string, advice: string, code: FindingCode | null = null): Finding => ({
+  grade: 'warning',
+  code,
+  text,
+  advice,
+});
+export const problem = (text: string, advice: string, code: FindingCode | null = null): Finding => ({
+  grade: 'problem',
+  code,
+  text,
+  advice,
+});
 
 export interface Check {
   readonly area: Area;

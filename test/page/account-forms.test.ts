@@ -14,7 +14,7 @@ import {
   sortFolders,
   toCapture,
 } from '../../page/src/features/operate/accounts/capture-form.ts';
-import { fieldToCorrect, kindOf, toSteps } from '../../page/src/features/operate/accounts/findings.ts';
+import { fieldToCorrect, toSteps } from '../../page/src/features/operate/accounts/findings.ts';
 import { healthOf, leftOutOf, repairsOf } from '../../page/src/features/operate/accounts/health.ts';
 import { readServers, toServers } from '../../page/src/features/operate/accounts/log-in-form.ts';
 import {
@@ -27,7 +27,9 @@ import {
 } from '../../page/src/features/operate/accounts/mailbox-form.ts';
 import { fieldOf, localProblems } from '../../page/src/features/operate/accounts/problems.ts';
 import { readServer, toUrl, withSecurity } from '../../page/src/features/operate/accounts/server-address.ts';
-import { adviceFor, OF_REQUEST } from '../../src/service/examine-servers.ts';
+import { accountsDe } from '../../page/src/i18n/accounts-de.ts';
+import { accountsEn } from '../../page/src/i18n/accounts-en.ts';
+import { FINDING_CODES, type FindingCode } from '../../src/areas/accounts/account-ports.ts';
 
 describe('the address of a server', () => {
   it.each([
@@ -176,58 +178,41 @@ describe('a problem', () => {
 });
 
 describe('a finding', () => {
-  // The advice of the service itself: a new wording there has to be known here.
-  it.each([
-    ['AUTHENTICATE was refused', true, 'logIn'],
-    ['getaddrinfo ENOTFOUND imap.test', false, 'host'],
-    ['connect ECONNREFUSED', false, 'unreachable'],
-    ['certificate has expired', false, 'expired'],
-    ["altnames: IP is not in the cert's list", false, 'certificate'],
-    ['EPROTO wrong version number', false, 'encryption'],
-    ['STARTTLS is not offered', false, 'encryption'],
-    ['no greeting', false, 'encryption'],
-    ['a token was refused: invalid_grant', false, 'access'],
-    ['a token was refused: invalid_client', false, 'access'],
-    ['a token was refused: invalid_scope', false, 'access'],
-    ['https://id.test gave no token: 500', false, 'access'],
-    ['XOAUTH2 was refused', false, 'access'],
-  ] as const)('%s is explained as %s, %s', (reason, isLogIn, kind) => {
-    for (const scheme of ['imap', 'smtp'] as const) {
-      const advice = adviceFor(new Error(reason), isLogIn, scheme, OF_REQUEST);
-      expect(kindOf({ grade: 'problem', advice })).toBe(kind);
-    }
+  it('is explained in words of each language, unless it is about DNS', () => {
+    const explained = FINDING_CODES.filter((code) => code !== 'dns_record' && code !== 'not_signed');
+    for (const { check } of [accountsEn, accountsDe])
+      expect(Object.keys(check.faults).toSorted()).toEqual([...explained, 'other'].toSorted());
   });
 
   const finding = (
     step: 'send' | 'read' | 'dns',
     grade: 'ok' | 'warning' | 'problem',
-    advice: string | null,
+    code: FindingCode | null = null,
   ) => ({
     step,
     grade,
+    code,
     text: '',
-    advice,
+    advice: null,
   });
 
   it('is shown with its step, the worst first, and leads to the field to correct', () => {
-    const logIn = finding('send', 'problem', 'Correct user and password in smtp_url; …');
+    const logIn = finding('send', 'problem', 'credentials_refused');
     const steps = toSteps([
-      finding('dns', 'problem', 'Change the DNS record of the domain.'),
+      finding('dns', 'problem', 'dns_record'),
       logIn,
-      finding('read', 'ok', null),
-      finding('read', 'warning', 'Name it in imap_sent, or mail that people send elsewhere is not recorded.'),
+      finding('read', 'ok'),
+      finding('read', 'warning', 'no_sent_mailbox'),
     ]);
     expect(steps.map(({ step, grade }) => [step, grade])).toEqual([
       ['read', 'warning'],
       ['send', 'problem'],
       ['dns', 'problem'],
     ]);
-    expect(steps[0]?.faults[0]?.kind).toBe('noSent');
+    expect(steps[0]?.faults[0]?.code).toBe('no_sent_mailbox');
     expect(fieldToCorrect(steps)).toBe('smtpPassword');
-    expect(fieldToCorrect(toSteps([finding('read', 'problem', 'Correct the host in imap_url …')]))).toBe(
-      'imapHost',
-    );
-    expect(fieldToCorrect(toSteps([finding('read', 'problem', 'Something new.')]))).toBeNull();
+    expect(fieldToCorrect(toSteps([finding('read', 'problem', 'host_unknown')]))).toBe('imapHost');
+    expect(fieldToCorrect(toSteps([finding('read', 'problem', 'token_refused')]))).toBeNull();
   });
 });
 

@@ -113,31 +113,31 @@ export const accountsDe: AccountMessages = {
     dnsFaults:
       'Im DNS der Domain fehlt etwas oder ist falsch. Das Postfach lässt sich trotzdem verbinden, aber E-Mails können als Spam gelten, und Antworten kommen vielleicht nicht an. Geben Sie das an den Administrator der Domain weiter.',
     faults: {
-      logIn:
+      credentials_refused:
         'Der Server lehnt Benutzername oder Passwort ab. Prüfen Sie beides auf Tippfehler. Manche Anbieter verlangen ein Passwort für Programme („App-Passwort“).',
-      host: 'Einen Server mit diesem Namen gibt es nicht. Prüfen Sie den Namen auf Tippfehler.',
-      unreachable:
+      host_unknown: 'Einen Server mit diesem Namen gibt es nicht. Prüfen Sie den Namen auf Tippfehler.',
+      server_unreachable:
         'Der Server antwortet nicht. Prüfen Sie Name und Port. Vielleicht steht eine Firewall dazwischen.',
-      expired:
+      certificate_expired:
         'Das Zertifikat des Servers ist abgelaufen oder läuft bald ab. Sein Betreiber muss es erneuern.',
-      certificate:
+      certificate_refused:
         'Das Zertifikat des Servers gilt für einen anderen Namen, oder sein Aussteller ist unbekannt. Verwenden Sie den Namen, der im Zertifikat steht.',
-      encryption:
+      tls_mismatch:
         'Der Server verwendet an diesem Port eine andere Verschlüsselung. Wählen Sie die andere oder den Port, der zu ihr gehört.',
-      access:
+      token_refused:
         'Der Anbieter verweigert den Zugriff. Die Person, der das Postfach gehört, muss neu zustimmen, oder die Anwendung beim Anbieter ist falsch eingerichtet.',
-      noSent:
+      no_sent_mailbox:
         'Kein Ordner für gesendete E-Mails wurde erkannt. E-Mails, die mit anderen Programmen gesendet werden, werden nicht erfasst.',
-      outbox:
+      no_smtp:
         'Es gibt keinen Server zum Senden: E-Mails landen in einem Ordner dieses Dienstes und werden nicht zugestellt.',
-      consent:
+      consent_missing:
         'Die Server werden später geprüft: Zuerst muss die Person zustimmen, der das Postfach gehört. Den Link dafür bekommen Sie am Ende.',
-      notTried: 'Es wurde keine Testnachricht gesendet: Dafür sind beide Server nötig.',
-      notArrived:
+      message_not_tried: 'Es wurde keine Testnachricht gesendet: Dafür sind beide Server nötig.',
+      message_not_arrived:
         'Die Testnachricht wurde gesendet, ist aber noch nicht angekommen. Sehen Sie im Spam-Ordner nach; manche Server brauchen Minuten.',
-      notSent:
+      message_not_sent:
         'Die Testnachricht konnte nicht gesendet werden. Oft lässt ein Server nur die eigene Adresse als Absender zu.',
-      notRead: 'Die Testnachricht wurde gesendet, aber der Posteingang konnte nicht gelesen werden.',
+      message_not_read: 'Die Testnachricht wurde gesendet, aber der Posteingang konnte nicht gelesen werden.',
       other: 'Der Dienst meldet:',
     },
     details: 'Einzelheiten',

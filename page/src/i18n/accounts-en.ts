@@ -110,28 +110,30 @@ export const accountsEn = {
     dnsFaults:
       'Something is missing or wrong in the DNS of the domain. The mailbox can be connected all the same, but mail may be treated as spam, and answers may not arrive. Pass this on to the administrator of the domain.',
     faults: {
-      logIn:
+      credentials_refused:
         'The server refuses the user name or the password. Check both for typing errors. Some providers want a password made for programs (“app password”).',
-      host: 'There is no server with this name. Check the name of the server for typing errors.',
-      unreachable: 'The server does not answer. Check its name and port. A firewall may be in between.',
-      expired: 'The certificate of the server has expired or soon will. Its operator has to renew it.',
-      certificate:
+      host_unknown: 'There is no server with this name. Check the name of the server for typing errors.',
+      server_unreachable:
+        'The server does not answer. Check its name and port. A firewall may be in between.',
+      certificate_expired:
+        'The certificate of the server has expired or soon will. Its operator has to renew it.',
+      certificate_refused:
         'The certificate of the server is for another name, or its issuer is unknown. Use the name of the server that the certificate has.',
-      encryption:
+      tls_mismatch:
         'The server uses another kind of encryption at this port. Choose the other one, or the port that belongs to it.',
-      access:
+      token_refused:
         'The provider refuses the access. The owner of the mailbox has to consent again, or the application at the provider is not set up correctly.',
-      noSent:
+      no_sent_mailbox:
         'No folder for sent mail was recognised. Mail that people send with another program will not be recorded.',
-      outbox: 'There is no server for sending: mail is put into a folder of this service and not delivered.',
-      consent:
+      no_smtp: 'There is no server for sending: mail is put into a folder of this service and not delivered.',
+      consent_missing:
         'The servers are checked later: first the owner of the mailbox has to consent. You get the link at the end.',
-      notTried: 'No test message was sent: it needs both servers.',
-      notArrived:
+      message_not_tried: 'No test message was sent: it needs both servers.',
+      message_not_arrived:
         'The test message was sent but has not arrived yet. Look into the spam folder; some servers take minutes.',
-      notSent:
+      message_not_sent:
         'The test message could not be sent. Often a server lets a user send only with the user’s own address.',
-      notRead: 'The test message was sent, but the inbox could not be read.',
+      message_not_read: 'The test message was sent, but the inbox could not be read.',
       other: 'The service reports:',
     },
     details: 'Details',

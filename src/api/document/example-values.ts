@@ -432,6 +432,7 @@ export const EXAMPLE_VALUES: Readonly<Record<string, unknown>> = {
   'AccountCheck.ok': true,
   'AccountFinding.step': 'send',
   'AccountFinding.grade': 'ok',
+  'AccountFinding.code': null,
   'FoundFolder.path': 'Gesendet',
   'FoundFolder.special_use': '\\Sent',
   'AccountFinding.text': 'account vertrieb sends by smtp.example.com:465, as vertrieb',

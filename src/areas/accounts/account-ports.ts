@@ -94,10 +94,33 @@ export interface AccountSealer {
 export const ACCOUNT_STEPS = ['send', 'read', 'dns', 'message'] as const;
 export type AccountStep = (typeof ACCOUNT_STEPS)[number];
 
+/** What a finding is about, when it is not as it should be. */
+export const FINDING_CODES = [
+  'credentials_refused',
+  'token_refused',
+  'consent_missing',
+  'host_unknown',
+  'server_unreachable',
+  'tls_mismatch',
+  'certificate_refused',
+  'certificate_expired',
+  'no_sent_mailbox',
+  'no_smtp',
+  'message_not_tried',
+  'message_not_sent',
+  'message_not_arrived',
+  'message_not_read',
+  'dns_record',
+  'not_signed',
+] as const;
+export type FindingCode = (typeof FINDING_CODES)[number];
+
 /** A result of trying an account, and the advice about it; English. */
 export interface AccountFinding {
   readonly step: AccountStep;
   readonly grade: 'ok' | 'warning' | 'problem';
+  /** null: it is as it should be. */
+  readonly code: FindingCode | null;
   readonly text: string;
   /** null: nothing needs to be done. */
   readonly advice: string | null;

@@ -8,7 +8,7 @@ import { NullableTimestamp, NullableUuid, record, Timestamp } from '../../platfo
 import { LOG_INS, SETTINGS_SOURCES } from '../../core/accounts/found-settings.ts';
 import { parseAddress } from '../../core/address/address-list.ts';
 import { addrSpec } from '../../core/address/address.ts';
-import { ACCOUNT_STEPS, type FindAccountSettings } from '../accounts/account-ports.ts';
+import { ACCOUNT_STEPS, FINDING_CODES, type FindAccountSettings } from '../accounts/account-ports.ts';
 import type { AccountFields } from '../accounts/account-fields.ts';
 import type { AccountConsents } from '../accounts/account-consents.ts';
 import type { ManagedAccounts } from '../accounts/manage-accounts.ts';
@@ -56,6 +56,11 @@ const AccountCheck = record('AccountCheck', {
         description: '`dns`: MX, SPF, DKIM and DMARC of the address; `message`: with `send_message`.',
       },
       grade: { type: 'string', enum: ['ok', 'warning', 'problem'] },
+      code: {
+        type: ['string', 'null'],
+        enum: [...FINDING_CODES, null],
+        description: 'What it is about, for programs; more may be added. null: it is as it should be.',
+      },
       text: { type: 'string', description: 'In English.' },
       advice: { type: ['string', 'null'], description: 'In English; null: nothing needs to be done.' },
     }),

@@ -4042,6 +4042,11 @@ export interface components {
             step: "send" | "read" | "dns" | "message";
             /** @enum {string} */
             grade: "ok" | "warning" | "problem";
+            /**
+             * @description What it is about, for programs; more may be added. null: it is as it should be.
+             * @enum {string|null}
+             */
+            code: "credentials_refused" | "token_refused" | "consent_missing" | "host_unknown" | "server_unreachable" | "tls_mismatch" | "certificate_refused" | "certificate_expired" | "no_sent_mailbox" | "no_smtp" | "message_not_tried" | "message_not_sent" | "message_not_arrived" | "message_not_read" | "dns_record" | "not_signed" | null;
             /** @description In English. */
             text: string;
             /** @description In English; null: nothing needs to be done. */
@@ -8917,6 +8922,7 @@ export interface operations {
                      *         {
                      *           "step": "send",
                      *           "grade": "ok",
+                     *           "code": null,
                      *           "text": "account vertrieb sends by smtp.example.com:465, as vertrieb",
                      *           "advice": null
                      *         }

@@ -35,17 +35,12 @@ function Outcome({ result: { step, faults, works } }: { readonly result: StepRes
   if (faults.length === 0) return <p>{words.worked[step]}</p>;
   const isDns = step === 'dns';
   const said = [...faults, ...(isDns ? works : [])];
-  const unknown = faults.filter(({ kind }) => kind === 'other');
+  const ofCodes: Readonly<Record<string, string>> = words.faults;
+  const explained = new Set(faults.map(({ code }) => ofCodes[code ?? 'other'] ?? words.faults.other));
   return (
     <>
-      {isDns ? (
-        <p>{words.dnsFaults}</p>
-      ) : (
-        [...new Set(faults.map(({ kind }) => kind))].map(
-          (kind) => kind !== 'works' && <p key={kind}>{words.faults[kind]}</p>,
-        )
-      )}
-      <details className="step-fold" open={!isDns && unknown.length > 0}>
+      {isDns ? <p>{words.dnsFaults}</p> : [...explained].map((one) => <p key={one}>{one}</p>)}
+      <details className="step-fold" open={!isDns && explained.has(words.faults.other)}>
         <summary>{isDns ? words.details : accounts.said}</summary>
         <ul>
           {said.map(({ text, advice, grade }) => (

@@ -1,60 +1,16 @@
-/**
- * The findings of a check as people read them: by step, each of a kind for which the page has words. The service has English sentences only;
- * kinds are recognised by the advice, which comes from a short list, and not by what a stranger's server said.
- */
+/** The findings of a check as people read them: by step, each with a code for which the page has words. */
 import type { AccountCheck } from 'email-worker-client';
 
 export type Finding = AccountCheck['findings'][number];
 export type StepName = Finding['step'];
 export type Grade = Finding['grade'];
 
-export type FindingKind =
-  | 'works'
-  | 'logIn'
-  | 'host'
-  | 'unreachable'
-  | 'expired'
-  | 'certificate'
-  | 'encryption'
-  | 'access'
-  | 'noSent'
-  | 'outbox'
-  | 'consent'
-  | 'notTried'
-  | 'notArrived'
-  | 'notSent'
-  | 'notRead'
-  | 'other';
-
-/** The first that fits counts. */
-const BY_ADVICE: readonly (readonly [advice: RegExp, kind: FindingKind])[] = [
-  [/^Correct user and password/, 'logIn'],
-  [/^Correct the host/, 'host'],
-  [/^See that the server runs/, 'unreachable'],
-  [/renew its certificate|renew it: mail stops/, 'expired'],
-  [/as its certificate does/, 'certificate'],
-  [/^This port does not begin with TLS|^The server offers no TLS|^If the port begins with TLS/, 'encryption'],
-  [/refresh token|client_id and client_secret|^Correct scope|token_url|refuses the token/, 'access'],
-  [/mail that people send elsewhere|^Correct its name in/, 'noSent'],
-  [/^Give smtp_url to send it/, 'outbox'],
-  [/ask for the consent/, 'consent'],
-  [/^Give smtp_url and imap_url/, 'notTried'],
-  [/^Look for it in the folder for spam/, 'notArrived'],
-  [/^Correct what the other checks report/, 'notSent'],
-  [/^Correct what the check of the mailbox reports/, 'notRead'],
-];
-
-export function kindOf({ grade, advice }: Pick<Finding, 'grade' | 'advice'>): FindingKind {
-  if (grade === 'ok') return 'works';
-  return BY_ADVICE.find(([pattern]) => pattern.test(advice ?? ''))?.[1] ?? 'other';
-}
-
 export interface StepResult {
   readonly step: StepName;
   /** The worst of its findings. */
   readonly grade: Grade;
   /** Those that are not `ok`, the worst first. */
-  readonly faults: readonly (Finding & { readonly kind: FindingKind })[];
+  readonly faults: readonly Finding[];
   readonly works: readonly Finding[];
 }
 
@@ -71,14 +27,21 @@ export function toSteps(findings: readonly Finding[]): readonly StepResult[] {
       {
         step,
         grade: worst[0]?.grade ?? 'ok',
-        faults: worst
-          .filter(({ grade }) => grade !== 'ok')
-          .map((finding) => ({ ...finding, kind: kindOf(finding) })),
+        faults: worst.filter(({ grade }) => grade !== 'ok'),
         works: own.filter(({ grade }) => grade === 'ok'),
       },
     ];
   });
 }
+
+/** Another server, port or encryption may help. */
+const OF_SERVER: ReadonlySet<string> = new Set([
+  'host_unknown',
+  'server_unreachable',
+  'tls_mismatch',
+  'certificate_refused',
+  'certificate_expired',
+]);
 
 /** The field to correct first; null: none of the form would help. */
 export function fieldToCorrect(
@@ -87,8 +50,8 @@ export function fieldToCorrect(
   for (const { step, faults } of steps) {
     const fault = faults.find(({ grade }) => grade === 'problem');
     if (fault === undefined || (step !== 'read' && step !== 'send')) continue;
-    if (fault.kind === 'logIn') return step === 'read' ? 'password' : 'smtpPassword';
-    if (fault.kind === 'access' || fault.kind === 'other') return null;
+    if (fault.code === 'credentials_refused') return step === 'read' ? 'password' : 'smtpPassword';
+    if (fault.code === null || !OF_SERVER.has(fault.code)) return null;
     return step === 'read' ? 'imapHost' : 'smtpHost';
   }
   return null;
