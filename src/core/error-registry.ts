@@ -295,6 +295,7 @@ export const ERRORS = {
     'Idempotency-Key muss aus 1 bis 256 sichtbaren ASCII-Zeichen bestehen.',
     'Idempotency-Key must have 1 to 256 visible ASCII characters.',
     'Use a UUID, for example.',
+    'Idempotency-Key',
   ),
   invalid_webhook_url: permanent(
     400,

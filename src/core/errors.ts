@@ -40,8 +40,8 @@ export class ServiceError extends Error {
   /** The same in English. */
   readonly englishText: string;
   /**
-   * The path of what is wrong, such as `attachments[0].filename`, or the name of a parameter or header; null: it is not one field. Who reads a
-   * part of a request puts the name of the part before it.
+   * The path of what is wrong, such as `attachments[0].filename`, or the name of a parameter or header; null: it is not one field. A backslash
+   * stands before a dot or bracket of a name. Who reads a part of a request puts the name of the part before it.
    */
   field: string | null;
   readonly details: string | undefined;

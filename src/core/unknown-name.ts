@@ -18,7 +18,9 @@ export function unknownName(
 ): ServiceError {
   const close = closeName(name, known);
   const hint = close === null ? '' : closeNameText(path + close);
-  return new ServiceError(code, { values: { field: path + name, hint } });
+  // In a path, a dot of the name would separate two names.
+  const inPath = code === 'unknown_field' ? name.replaceAll(/[\\.[]/g, '\\$&') : name;
+  return new ServiceError(code, { values: { field: path + name, hint }, field: path + inPath });
 }
 
 /** The known name that differs from `name` in at most a third of its letters; null when there is none. */

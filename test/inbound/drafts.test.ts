@@ -180,13 +180,14 @@ describe('a draft', () => {
 
 describe('sending a draft', () => {
   it.each([
-    [{}, 'missing_recipient_or_subject'],
-    [{ to: 'ada@customer.test', subject: 'x' }, 'missing_body'],
-    [{ ...COMPLETE, to: 'nobody' }, 'invalid_address'],
-    [{ ...COMPLETE, thread_id: randomUUID() }, 'thread_not_found'],
-  ])('tells what is missing or wrong: %j', async (message, code) => {
+    [{}, 'missing_recipient_or_subject', undefined],
+    [{ to: 'ada@customer.test', subject: 'x' }, 'missing_body', undefined],
+    [{ ...COMPLETE, to: 'nobody' }, 'invalid_address', '/message/to'],
+    [{ ...COMPLETE, thread_id: randomUUID() }, 'thread_not_found', undefined],
+  ])('tells what is missing or wrong: %j', async (message, code, field) => {
     const { id } = await write({ message });
-    expect((await sendDraft(id)).json.code).toBe(code);
+    const { json } = await sendDraft(id);
+    expect(json).toMatchObject({ code, ...(field === undefined ? {} : { field }) });
     // The draft is free again.
     expect((await change(id, 1, { message: COMPLETE })).status).toBe(200);
   });

@@ -17,7 +17,7 @@ import { fetchFiles, toFiles, type DraftFilePorts, type FileTarget } from './dra
 import type { DraftAccount, DraftContent, DraftRecord, DraftRefusal, DraftStore } from './draft-ports.ts';
 import type { DraftChange, DraftFileInput, DraftSend, DraftUseCases } from './use-cases.ts';
 import { senderOf } from '../send/sender.ts';
-import { inMessage } from './own-drafts.ts';
+import { inMessage, ofMessage } from './own-drafts.ts';
 import { refuseContradictions } from '../../core/drafts/contradictions.ts';
 
 export interface DraftPorts extends DraftFilePorts {
@@ -127,7 +127,7 @@ export function createDrafts(ports: DraftPorts): DraftUseCases {
         throw refusal({ kind: 'changed', version: draft.version });
       }
       // For a deleted draft, only an earlier answer can be returned.
-      const sent = draft === null ? null : read(draft);
+      const sent = draft === null ? null : inMessage(() => read(draft));
       const asked = draft?.version ?? version ?? 0;
       const keyed: KeyedSend = {
         queued: sent !== null && asksForQueue(messageOf(sent)),
@@ -138,7 +138,9 @@ export function createDrafts(ports: DraftPorts): DraftUseCases {
             const begun = await drafts.beginSending(id, asked, emailId);
             if (begun.kind !== 'done') throw refusal(begun);
             const files = await fetchFiles(ports, draft.files, own);
-            return await sendAs(ports, withFiles(sent, files), own, emailId);
+            return await sendAs(ports, withFiles(sent, files), own, emailId).catch((error: unknown) => {
+              throw ofMessage(error);
+            });
           } catch (error) {
             await own.remove();
             throw error;

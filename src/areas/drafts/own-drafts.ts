@@ -118,9 +118,16 @@ export function inMessage<Result>(check: () => Result): Result {
   try {
     return check();
   } catch (error) {
-    if (error instanceof ServiceError && error.field === 'from') error.field = 'message.from';
-    throw error;
+    throw ofMessage(error);
   }
+}
+
+/** The same for an error of a send; files are a part of the draft itself. */
+export function ofMessage(error: unknown): unknown {
+  if (!(error instanceof ServiceError)) return error;
+  for (const one of [error, ...error.others])
+    if (one.field !== null && !one.field.startsWith('attachments')) one.field = `message.${one.field}`;
+  return error;
 }
 
 /** Throws any other error. */

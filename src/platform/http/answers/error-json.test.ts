@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { invalidRequest, ServiceError } from '../../../core/errors.ts';
+import { unknownName } from '../../../core/unknown-name.ts';
 import { toErrorJson } from './error-json.ts';
 
 const schema = {
@@ -27,6 +28,13 @@ it.each([
     '/headers/To',
   ],
   ['the field that a code is always about', new ServiceError('invalid_list'), '/unsubscribe/list'],
+  [
+    'an unknown name with a dot',
+    unknownName('unknown_field', 'a.b[0].\\', [], 'list[1].'),
+    '/list/1/a.b[0].\\',
+  ],
+  ['an unknown parameter with a dot', unknownName('unknown_parameter', 'a.b', []), 'a.b'],
+  ['the header of a key', new ServiceError('invalid_idempotency_key'), 'Idempotency-Key'],
   ['a parameter of the query', invalidRequest('too_large', { field: 'limit', limit: 5 }), 'limit'],
   ['a parameter of the path', new ServiceError('invalid_uuid', { values: { field: 'id' } }), 'id'],
   ['a header', invalidRequest('malformed', { field: 'If-Match' }), 'If-Match'],

@@ -72,6 +72,7 @@ function toProblems(error: ServiceError, schema: FastifySchema | undefined): Pic
 const OUTSIDE: ReadonlySet<ErrorCode> = new Set([
   'unknown_parameter',
   'unknown_header',
+  'invalid_idempotency_key',
   'invalid_webhook_header',
 ]);
 
@@ -88,10 +89,12 @@ function toField(code: ErrorCode, path: string, schema: FastifySchema = {}): str
 const namesOf = (schema: unknown): readonly string[] =>
   Object.keys((Object(schema) as { properties?: object }).properties ?? {}).map((name) => name.toLowerCase());
 
+/** An index, or a name with its escapes. */
+const STEP = /\[(\d+)\]|((?:\\.|[^\\.[]|\[(?!\d+\]))+)/gs;
+
 /** `attachments[0].filename` is `/attachments/0/filename`. */
 const toPointer = (path: string): string =>
-  path
-    .split(/\.|\[(\d+)\]/)
-    .filter((part) => part !== undefined && part !== '')
+  [...path.matchAll(STEP)]
+    .map(([, index, name = '']) => index ?? name.replaceAll(/\\(.)/gs, '$1'))
     .map((part) => `/${part.replaceAll('~', '~0').replaceAll('/', '~1')}`)
     .join('');
