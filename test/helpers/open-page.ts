@@ -10,6 +10,11 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const DESKTOP = { viewport: { width: 1360, height: 860 }, locale: 'en-GB' };
 /** For a busy machine. */
 const PATIENCE_MS = 90_000;
+/**
+ * `TEST_PAGE_SLOWNESS=6`: scripts of the page take six times as long, as on a busy machine or an old phone. By hand, to find tests that look
+ * at the page once where they have to wait.
+ */
+const SLOWNESS = Number(process.env['TEST_PAGE_SLOWNESS'] ?? 1);
 
 /** A browser for the tests of a file. Each test closes what it opened; a test whose browser complained fails. */
 export function usePages() {
@@ -40,6 +45,10 @@ export function usePages() {
       const context = await browser.newContext({ baseURL: url, reducedMotion: 'reduce', ...options });
       context.setDefaultTimeout(PATIENCE_MS);
       const page = await context.newPage();
+      if (SLOWNESS > 1) {
+        const tools = await context.newCDPSession(page);
+        await tools.send('Emulation.setCPUThrottlingRate', { rate: SLOWNESS });
+      }
       // The list of this test: the next test has another one.
       const heard = complaints;
       page.on('console', (message) => {
