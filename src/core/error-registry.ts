@@ -736,6 +736,12 @@ export const ERRORS = {
     'The key was changed meanwhile: its version is not the one in If-Match.',
     'Read the key and repeat the change; `details` has its version.',
   ),
+  customer_changed: permanent(
+    412,
+    'Die Angaben zum Kunden wurden inzwischen geändert: Ihre Version ist nicht die genannte.',
+    'The registered data of the customer was changed meanwhile: its version is not the one that was named.',
+    'Read it and repeat the change; `details` has its version.',
+  ),
   suppression_changed: permanent(
     412,
     'Der Eintrag wurde inzwischen geändert: Seine Version ist nicht die in If-Match.',

@@ -1,4 +1,5 @@
-/** Changes that count only for the version that was read: of webhooks, keys and suppressions. */
+/** Changes that count only for the version that was read: of webhooks, keys, suppressions and the registered data of customers. */
+import { randomUUID } from 'node:crypto';
 import { EmailWorkerClient } from '../../clients/typescript/src/client.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startServiceWithDatabase, type RunningService } from '../helpers/running-service.ts';
@@ -86,6 +87,79 @@ describe.each([
     await request(method, path, one);
     await refused(request('DELETE', path, undefined, `"${first}"`), 412, await read(path));
     expect((await request('DELETE', path, undefined, `"${await read(path)}"`)).status).toBe(200);
+  });
+});
+
+describe('the registered data of a customer', () => {
+  const create = () => `/api/customer/${randomUUID()}/addresses`;
+  const put = async (path: string, json: object, version?: string) => {
+    const response = await request('PUT', path, json, version);
+    return { status: response.status, json: (await response.json()) as Record<string, unknown> };
+  };
+  const read = async (path: string) => {
+    const response = await request('GET', path);
+    const json = (await response.json()) as Record<string, unknown>;
+    expect(response.headers.get('etag')).toBe(`"${String(json['version'])}"`);
+    return json;
+  };
+  let customers = 0;
+  const some = (name: string) => {
+    customers += 1;
+    return { name, addresses: [`c${customers}@customer.test`], domains: [] };
+  };
+
+  it('is replaced only as it was read, by If-Match or by what is given back', async () => {
+    const path = create();
+    const first = await read(path);
+    expect((await put(path, some('one'), `"${String(first['version'])}"`)).status).toBe(200);
+    const second = await read(path);
+    const changed = { status: 412, json: { code: 'customer_changed', details: String(second['version']) } };
+    expect(await put(path, some('two'), `"${String(first['version'])}"`)).toMatchObject(changed);
+    expect(await put(path, { ...some('two'), version: first['version'] })).toMatchObject(changed);
+    expect(await put(path, some('two'), 'x')).toMatchObject({ status: 428 });
+    expect(await read(path)).toEqual(second);
+    expect(await put(path, second)).toMatchObject({ status: 200, json: second });
+    expect((await put(path, some('two'), '*')).status).toBe(200);
+  });
+
+  it('has a new version after a change of any part, and not by what a send teaches', async () => {
+    const path = create();
+    const customerId = path.split('/')[3] ?? '';
+    const base = some('one');
+    const versions = [(await put(path, base)).json['version']];
+    for (const change of [{ name: 'two' }, { company_id: randomUUID() }, { domains: [`${customerId}.test`] }])
+      versions.push((await put(path, { ...base, ...change })).json['version']);
+    const added = await request('POST', path, { address: `more-${customerId}@customer.test` });
+    versions.push(((await added.json()) as { version: number }).version);
+    expect(new Set(versions).size).toBe(versions.length);
+    const sent = await request('POST', '/api/send', {
+      to: `taught-${customerId}@customer.test`,
+      subject: 'x',
+      text_body: 'x',
+      customer_id: customerId,
+    });
+    expect(sent.status).toBe(200);
+    const shown = await read(path);
+    expect(shown['addresses']).toContainEqual(expect.objectContaining({ origin: 'learned' }));
+    expect(shown['version']).toBe(versions.at(-1));
+  });
+
+  it('is replaced by one of two that read the same', async () => {
+    const path = create();
+    const version = `"${String((await read(path))['version'])}"`;
+    const answers = await Promise.all([some('one'), some('two')].map((json) => put(path, json, version)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 412]);
+  });
+
+  it('is not replaced twice by the client', async () => {
+    const { service } = running;
+    const client = new EmailWorkerClient({ url: service.url, secret: TEST_SECRET });
+    const id = randomUUID();
+    const { relinked: _relinked, ...registered } = await client.customers.setAddresses(id, some('one'));
+    await client.customers.setAddresses(id, { ...registered, name: 'two' });
+    await expect(client.customers.setAddresses(id, { ...registered, name: 'three' })).rejects.toMatchObject({
+      code: 'customer_changed',
+    });
   });
 });
 

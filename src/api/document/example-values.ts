@@ -352,6 +352,9 @@ export const EXAMPLE_VALUES: Readonly<Record<string, unknown>> = {
 
   // Customers
   'CustomerRegistration.name': 'Example GmbH',
+  'CustomerRegistration.version': 431087221,
+  'CustomerRegistered.version': 431087221,
+  'CustomerRegistrationRequest.version': 431087221,
   'CustomerRegistered.name': 'Example GmbH',
   'Customer.name': 'Example GmbH',
   'CustomerListing.name': 'Example GmbH',

@@ -60,6 +60,8 @@ export interface RegistrationRequest {
   readonly domains: readonly (string | DomainClaim)[];
   /** What the answer said that the lists were read from; null: the caller does not say. */
   readonly isComplete: boolean | null;
+  /** Of If-Match, and of the answer that is given back; null: any version. */
+  readonly versions: readonly (number | null)[];
 }
 
 /** A customer with everything that is known of it. */

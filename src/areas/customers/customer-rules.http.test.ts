@@ -65,6 +65,7 @@ describe('PUT /api/customer/{customerId}/addresses', () => {
         addresses: ['ann@example.org'],
         domains: ['*.example.org'],
         isComplete: null,
+        versions: [null, null],
       },
     ]);
     expect(response.json()).toEqual({

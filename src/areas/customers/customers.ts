@@ -9,6 +9,7 @@ import {
   readDomainRule,
 } from '../../core/customer/rules.ts';
 import { isClaim, refuseIncomplete, refuseOtherClaims } from './given-back.ts';
+import { refuseOtherVersion } from './registration-version.ts';
 import { keyIdOf, type Caller } from '../../core/keys/caller.ts';
 import type { AmbiguousEmailsRequest } from './use-cases.ts';
 import type { EmailsPage } from '../../platform/db/emails-json.ts';
@@ -55,11 +56,11 @@ export function createCustomers(store: CustomerStore) {
 
     /**
      * Replaces everything that is registered for a customer and links past mail by it; what sends taught stays. Throws `invalid_address`,
-     * `invalid_domain`, `header_injection`, `public_domain`, `too_many_entries`; for lists that were read `list_incomplete`, and
-     * `invalid_request` when an entry differs from what is stored.
+     * `invalid_domain`, `header_injection`, `public_domain`, `too_many_entries`, `customer_changed`; for lists that were read
+     * `list_incomplete`, and `invalid_request` when an entry differs from what is stored.
      */
     async register(caller: Caller, request: RegistrationRequest) {
-      const { customerId, name, companyId, addresses, domains } = request;
+      const { customerId, name, companyId, addresses, domains, versions } = request;
       refuseIncomplete(request);
       const rules = parseCustomerRules(
         // What was learned stays in any case.
@@ -69,7 +70,10 @@ export function createCustomers(store: CustomerStore) {
       const shown = typeof name === 'string' ? toCustomerName(name) : name;
       const relinked = await store.replaceRegistration(customerId, rules, companyId, shown, {
         keyId: keyIdOf(caller),
-        check: (stored) => refuseOtherClaims(request, stored),
+        check(stored) {
+          for (const version of versions) refuseOtherVersion(version, stored);
+          refuseOtherClaims(request, stored);
+        },
       });
       return { registration: await store.readRegistration(customerId), relinked };
     },

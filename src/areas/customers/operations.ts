@@ -16,7 +16,9 @@ import {
   Uuid,
 } from '../../platform/schemas/schemas.ts';
 import { MAX_COUNTED, type CustomerRegistration, type Relinked } from './customer-ports.ts';
+import { IF_THIS_VERSION, versionOf } from '../../platform/schemas/entry-version.ts';
 import type { Customers } from './customers.ts';
+import { versionOfRegistration } from './registration-version.ts';
 
 /** Maximum characters of a name. The same as in core/address/display-name.ts, which cuts names from mail. */
 const CustomerName = {
@@ -83,10 +85,21 @@ const registrationProperties = {
   },
 } as const;
 
-const RegistrationSchema = record('CustomerRegistration', registrationProperties);
+const RegistrationVersion = {
+  title: 'RegistrationVersion',
+  $comment: 'Changes with the name, the company, the registered addresses and the domains, for `If-Match`.',
+  type: 'integer',
+  minimum: 1,
+} as const;
+
+const RegistrationSchema = record('CustomerRegistration', {
+  ...registrationProperties,
+  version: RegistrationVersion,
+});
 
 const RegisteredSchema = record('CustomerRegistered', {
   ...registrationProperties,
+  version: RegistrationVersion,
   relinked: {
     ...record('Relinked', {
       linked: { type: 'integer', minimum: 0, description: 'Emails that had no customer.' },
@@ -186,6 +199,10 @@ const RegistrationBody = {
         'As in the response. False is refused, because entries missing in the response would be removed. Required when an entry ' +
         'of a response is sent back.',
     },
+    version: {
+      ...RegistrationVersion,
+      description: 'As in the response; refused like another version in `If-Match`. Absent: any version.',
+    },
   },
 } as const;
 
@@ -284,6 +301,7 @@ export const customerOperations = [
     params,
     answer: 'The registered data.',
     output: RegistrationSchema,
+    versionOf,
     run: async (_caller, { customerId }, { customers }) =>
       toShown(customerId, await customers.registration(customerId)),
   }),
@@ -302,15 +320,25 @@ export const customerOperations = [
       'addresses stay; `DELETE` removes one. Customers named by sends never change. Public domains are refused. A complete ' +
       'response of `GET` can be sent back.',
     params,
+    ifMatch: IF_THIS_VERSION,
     body: RegistrationBody,
     bodyAs: 'body',
     maxBodyBytes: MAX_BODY_BYTES,
     answer: 'What is registered now; past mail is linked.',
     output: RegisteredSchema,
-    errors: [...ADDRESS_ERRORS, 'invalid_domain', 'public_domain', 'too_many_entries', 'list_incomplete'],
+    versionOf,
+    errors: [
+      ...ADDRESS_ERRORS,
+      'invalid_domain',
+      'public_domain',
+      'too_many_entries',
+      'list_incomplete',
+      'customer_changed',
+    ],
     act: registering,
-    async run(caller, { customerId, body }, { customers }) {
+    async run(caller, { customerId, version, body }, { customers }) {
       const { customerId: namedId, complete: isComplete = null, name, companyId, addresses, domains } = body;
+      const versions = [version, body.version ?? null];
       if (namedId !== undefined && namedId !== customerId)
         throw invalidRequest('malformed', { field: 'customer_id' });
       const made = await customers.register(caller, {
@@ -320,6 +348,7 @@ export const customerOperations = [
         addresses,
         domains,
         isComplete,
+        versions,
       });
       return toRegistered(customerId, made);
     },
@@ -338,6 +367,7 @@ export const customerOperations = [
     body: AddressBody,
     answer: 'What is registered now; past mail is linked.',
     output: RegisteredSchema,
+    versionOf,
     errors: ADDRESS_ERRORS,
     act: registering,
     run: async (caller, { customerId, address }, { customers }) =>
@@ -370,6 +400,7 @@ export const customerOperations = [
     },
     answer: 'What is registered now; past mail is linked.',
     output: RegisteredSchema,
+    versionOf,
     errors: ADDRESS_ERRORS,
     act: registering,
     run: async (caller, { customerId, address }, { customers }) =>
@@ -397,7 +428,7 @@ function toShown(
   customerId: string,
   { isComplete, ...registration }: CustomerRegistration,
 ): Value<typeof RegistrationSchema> {
-  return { ...registration, customerId, complete: isComplete };
+  return { ...registration, customerId, version: versionOfRegistration(registration), complete: isComplete };
 }
 
 function toRegistered(

@@ -18,6 +18,7 @@ export type RegisteredCode =
   | 'content_digest_mismatch'
   | 'content_missing'
   | 'cross_site_request'
+  | 'customer_changed'
   | 'database_unavailable'
   | 'different_accounts'
   | 'disk_full'

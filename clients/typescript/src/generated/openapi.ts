@@ -4238,6 +4238,8 @@ export interface components {
             /** @description Date of the newest email; null when there is none. */
             last_activity_at: components["schemas"]["NullableTimestamp"];
         };
+        /** @description Changes with the name, the company, the registered addresses and the domains, for `If-Match`. */
+        RegistrationVersion: number;
         CustomerRegistration: {
             customer_id: components["schemas"]["Uuid"];
             name: components["schemas"]["CustomerName"];
@@ -4247,6 +4249,7 @@ export interface components {
             domains: components["schemas"]["DomainClaim"][];
             /** @description False when there are more learned addresses than the 2,000 listed. */
             complete: boolean;
+            version: components["schemas"]["RegistrationVersion"];
         };
         CustomerRegistrationRequest: {
             /** @description At most 1,000. Entries of a response can be sent back with `complete`, and are refused when they differ from the stored ones; learned ones stay learned. */
@@ -4261,6 +4264,8 @@ export interface components {
             customer_id?: components["schemas"]["Uuid"];
             /** @description As in the response. False is refused, because entries missing in the response would be removed. Required when an entry of a response is sent back. */
             complete?: boolean;
+            /** @description As in the response; refused like another version in `If-Match`. Absent: any version. */
+            version?: components["schemas"]["RegistrationVersion"];
         };
         Relinked: {
             /** @description Emails that had no customer. */
@@ -4279,6 +4284,7 @@ export interface components {
             domains: components["schemas"]["DomainClaim"][];
             /** @description False when there are more learned addresses than the 2,000 listed. */
             complete: boolean;
+            version: components["schemas"]["RegistrationVersion"];
             /** @description Past emails whose customer changed. */
             relinked: components["schemas"]["Relinked"];
         };
@@ -5119,6 +5125,7 @@ export interface components {
         /** @description What is registered now; past mail is linked. */
         CustomerRegistered: {
             headers: {
+                ETag: components["headers"]["ETag4"];
                 [name: string]: unknown;
             };
             content: {
@@ -5144,6 +5151,7 @@ export interface components {
                  *         }
                  *       ],
                  *       "complete": true,
+                 *       "version": 431087221,
                  *       "relinked": {
                  *         "linked": 3,
                  *         "moved": 0,
@@ -9434,6 +9442,7 @@ export interface operations {
             /** @description The registered data. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag4"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9452,7 +9461,8 @@ export interface operations {
                      *         }
                      *       ],
                      *       "domains": [],
-                     *       "complete": true
+                     *       "complete": true,
+                     *       "version": 431087221
                      *     }
                      */
                     "application/json": components["schemas"]["CustomerRegistration"];
@@ -9464,7 +9474,10 @@ export interface operations {
     putCustomerAddresses: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Only when this is the version. Absent: any version. */
+                "If-Match"?: components["parameters"]["If-Match"];
+            };
             path: {
                 /** @description Id of the customer in the calling system. */
                 customerId: components["parameters"]["customerId"];

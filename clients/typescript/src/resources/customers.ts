@@ -1,5 +1,5 @@
 /** `client.customers` */
-import type { RequestOptions } from '../options.ts';
+import { readVersion, type RequestOptions, type VersionOptions } from '../options.ts';
 import type { Pages } from '../pages.ts';
 import { plain, segment, type Transport } from '../transport.ts';
 import type {
@@ -98,16 +98,24 @@ export class Customers {
     );
   }
 
-  /** Replaces all registered addresses and domains, not what sends taught; past mail is reassigned before the answer arrives. */
+  /**
+   * Replaces all registered addresses and domains, not what sends taught; past mail is reassigned before the answer arrives. Data that was
+   * read can be given back with its `version`: fails with `customer_changed` when it was changed since.
+   */
   async setAddresses(
     customerId: string,
     registration: CustomerRegistrationRequest,
-    options: RequestOptions = {},
+    versioned: VersionOptions = {},
   ): Promise<CustomerRegistered> {
     const path = { customerId: segment('customerId', customerId) };
+    const { header, options } = readVersion({ version: registration.version, ...versioned });
     const body = plain<Schemas['CustomerRegistrationRequest']>(registration);
-    return this.#transport.json({ ...options, repeatable: true }, (attempt) =>
-      this.#transport.api.PUT('/api/customer/{customerId}/addresses', { ...attempt, params: { path }, body }),
+    return this.#transport.json(options, (attempt) =>
+      this.#transport.api.PUT('/api/customer/{customerId}/addresses', {
+        ...attempt,
+        params: { path, ...header },
+        body,
+      }),
     );
   }
 
