@@ -31,11 +31,12 @@ export default class ClosingLineReporter implements Reporter {
     });
   }
 
-  /** A test that another command runs does not count as skipped. */
+  /** A test that another command runs does not count as skipped. An expression of several tags leaves out none. */
   #isChosen({ tags }: TestCase): boolean {
-    return this.#tagsFilter.every((filter) =>
-      filter.startsWith('!') ? !tags.includes(filter.slice(1)) : tags.includes(filter),
-    );
+    return this.#tagsFilter.every((filter) => {
+      if (!/^!?\w+$/.test(filter)) return true;
+      return filter.startsWith('!') ? !tags.includes(filter.slice(1)) : tags.includes(filter);
+    });
   }
 }
 
