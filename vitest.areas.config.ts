@@ -14,7 +14,7 @@ export default defineConfig({
       'src/platform/http/connections/{request-ids,tls}.test.ts',
       'src/connectors/mail-auth/check-message.test.ts',
       'src/connectors/smtp-out/smtp-faults.test.ts',
-      'src/platform/base/loop.test.ts',
+      'src/platform/base/{late-compiling,loop}.test.ts',
       'src/areas/{accounts,events,search,send,work}/{account-watch,event-numberer,search-indexer,send-queue-loop,work-watch}.test.ts',
       'test/{cli/dkim,client/service,inbound/listeners,mcp/mcp}.test.ts',
       'test/e2e/{metrics,tls,tracing}.test.ts',

@@ -1,7 +1,6 @@
 /** `email-worker import`: records emails from files. */
 import { createReadStream } from 'node:fs';
 import path from 'node:path';
-import { setFlagsFromString } from 'node:v8';
 import { createMailFiles } from '../connectors/mail-files/mail-files.ts';
 import { createImportLog } from '../areas/import/import-log.ts';
 import { createImportMarks } from '../areas/import/import-marks.ts';
@@ -13,6 +12,7 @@ import {
 } from '../areas/import/import-mail.ts';
 import type { ImportMarks, ImportOutcome, MailFiles } from '../areas/import/import-ports.ts';
 import { watchImport } from '../areas/import/watch-import.ts';
+import { compileLate } from '../platform/base/late-compiling.ts';
 import { formatBytes } from './api/format.ts';
 import { defineCommand, UsageError } from './command.ts';
 import { ImportReport } from './import-report.ts';
@@ -22,11 +22,6 @@ import { parseDate } from './values.ts';
 
 /** How long the database or the file storage may be unavailable, in ms: a restart of the service takes seconds. */
 const PATIENCE_MS = 2 * 60_000;
-/**
- * How long code runs before the engine optimises it, about four times the engine's own value: an import of a few thousand emails ends
- * before optimising pays off, and one of twelve thousand takes no longer. Not for the service, where a send would then cost more.
- */
-const LATE_COMPILING = '--interrupt-budget=500000';
 /** The time between two lines of progress when output is not a terminal, in ms. */
 const LINE_EVERY_MS = 30_000;
 
@@ -105,7 +100,7 @@ export const importCommand = defineCommand({
       output,
     );
 
-    setFlagsFromString(LATE_COMPILING);
+    compileLate();
     const data = await context.open();
     if (!data.accounts.has(accountId)) throw new UsageError(`there is no account ${accountId}`);
     const files = createMailFiles();

@@ -1,7 +1,7 @@
 /** The program that runs in a reading process. */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { setPriority } from 'node:os';
-import { setFlagsFromString } from 'node:v8';
+import { compileLate } from '../../platform/base/late-compiling.ts';
 import type { Content } from '../../platform/files/file-ports.ts';
 import type { Readings } from '../../platform/reading/reading-ports.ts';
 import { LATE_READINGS, READINGS, understand } from '../../platform/reading/readings.ts';
@@ -14,11 +14,7 @@ const CHUNK_BYTES = 256 * 1024;
 // See create-reader.ts.
 setPriority(Number(process.argv[2]));
 
-/**
- * How long code runs before the engine optimises it, about four times the default: a process often ends after some hundred mails, and these
- * cost a third less this way. From some thousand on it makes no difference.
- */
-setFlagsFromString('--interrupt-budget=500000');
+compileLate();
 
 /** The readings that were loaded, by their kind. */
 const late = new Map<Question['kind'], (asked: never) => unknown>();
