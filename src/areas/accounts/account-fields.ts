@@ -48,12 +48,24 @@ export function withoutLogin(address: string | null): string | null {
   return url.href;
 }
 
-/** True when UIDs mean the same in the next one: the same user at the same server, whatever the password and the options; or there is none. */
+/**
+ * True when UIDs mean the same in the next one: the same user at the same server, whatever the password and the options; or there is none.
+ * A port may be left out, and a user be encoded in several ways: the page names every port.
+ */
 export function isSameMailbox(before: string | null, next: string | null): boolean {
   if (next === null) return true;
-  if (before === null) return false;
-  const [one, other] = [new URL(before), new URL(next)];
-  return one.host === other.host && one.username === other.username;
+  return before !== null && placeOf(before) === placeOf(next);
+}
+
+const IMAP_PORTS: Readonly<Record<string, string>> = { 'imap:': '143', 'imaps:': '993' };
+
+function placeOf(address: string): string {
+  const { protocol, hostname, port, username } = new URL(address);
+  return JSON.stringify([
+    hostname.toLowerCase(),
+    port === '' ? IMAP_PORTS[protocol] : port,
+    decodeURIComponent(username),
+  ]);
 }
 
 /** @param checked fields from which an account can be read */
