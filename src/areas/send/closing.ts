@@ -33,7 +33,8 @@ export async function fillSignature(
   };
   try {
     const { textBody, htmlBody } = await fillTemplate(ports, template, { variables, authorKeyId });
-    return textBody === null ? null : { text: textBody, html: htmlBody };
+    // Such as a line with the name of an author who has none.
+    return textBody === null || textBody.trim() === '' ? null : { text: textBody, html: htmlBody };
   } catch (error) {
     if (error instanceof ServiceError && error.code === 'template_empty') return null;
     throw error;
