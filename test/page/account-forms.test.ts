@@ -13,10 +13,16 @@ import {
   readCapture,
   sortFolders,
   toCapture,
+  withShown,
 } from '../../page/src/features/operate/accounts/capture-form.ts';
 import { fieldToCorrect, toSteps } from '../../page/src/features/operate/accounts/findings.ts';
 import { healthOf, leftOutOf, repairsOf } from '../../page/src/features/operate/accounts/health.ts';
-import { readServers, toServers } from '../../page/src/features/operate/accounts/log-in-form.ts';
+import {
+  readServers,
+  serverProblems,
+  smtpChoices,
+  toServers,
+} from '../../page/src/features/operate/accounts/log-in-form.ts';
 import {
   fromWith,
   idFor,
@@ -26,7 +32,12 @@ import {
   withCandidate,
 } from '../../page/src/features/operate/accounts/mailbox-form.ts';
 import { fieldOf, localProblems } from '../../page/src/features/operate/accounts/problems.ts';
-import { readServer, toUrl, withSecurity } from '../../page/src/features/operate/accounts/server-address.ts';
+import {
+  areTogether,
+  readServer,
+  toUrl,
+  withSecurity,
+} from '../../page/src/features/operate/accounts/server-address.ts';
 import { accountsDe } from '../../page/src/i18n/accounts-de.ts';
 import { accountsEn } from '../../page/src/i18n/accounts-en.ts';
 import { FINDING_CODES, type FindingCode } from '../../src/areas/accounts/account-ports.ts';
@@ -48,12 +59,44 @@ describe('the address of a server', () => {
   });
 
   it('allows a password without encryption only where that was chosen', () => {
-    const server = { host: 'mail.lan', port: '143', security: 'none', options: '' } as const;
+    const server = {
+      host: 'mail.lan',
+      port: '143',
+      security: 'none',
+      options: '',
+      optionsHost: '',
+    } as const;
     expect(toUrl('imap', server, { user: 'u', password: 'p' })).toBe(
       'imap://u:p@mail.lan:143?starttls=off&allow_plaintext_auth=true',
     );
     expect(toUrl('smtp', { ...server, port: '25' }, null)).toBe('smtp://mail.lan:25?starttls=off');
     expect(toUrl('imap', { ...server, host: ' ' }, null)).toBeNull();
+  });
+
+  it('trusts another host only as much as any other', () => {
+    const known = readServer(
+      'imap',
+      'imap://bridge.lan?allow_plaintext_auth=true&tls_verify=false&tls_servername=x.lan&auth_method=LOGIN',
+    );
+    const logIn = { user: 'u', password: 'p' };
+    expect(toUrl('imap', { ...known, port: '1143' }, logIn)).toContain('tls_verify=false');
+    expect(toUrl('imap', { ...known, host: 'imap.provider.test' }, logIn)).toBe(
+      'imap://u:p@imap.provider.test:143?auth_method=LOGIN',
+    );
+  });
+
+  it.each([
+    ['imap.example.com', 'smtp.example.com', true],
+    ['imap.example.com', 'smtp.other.com', false],
+    ['imap.firm.co.uk', 'smtp.firm.co.uk', true],
+    // Another company, which must not get the password.
+    ['imap.firm.co.uk', 'smtp.relay.co.uk', false],
+    ['imap.web.de', 'smtp.web.de', true],
+    ['10.0.0.1', '10.0.0.2', false],
+  ])('%s and %s belong to one provider: %s', (imap, smtp, expected) => {
+    expect(areTogether(readServer('imap', `imaps://${imap}`), readServer('smtp', `smtps://${smtp}`))).toBe(
+      expected,
+    );
   });
 
   it('has the usual port of its encryption, unless another was typed', () => {
@@ -111,6 +154,15 @@ describe('a mailbox that is connected', () => {
       issuer: 'https://id.test',
       client_id: 'c',
       client_secret: 's',
+    });
+  });
+
+  it('loses servers that were found for another address, and keeps the log-in that was typed', () => {
+    expect(withCandidate({ ...typed, logIn: 'google' }, null)).toMatchObject({
+      imap: { host: '' },
+      smtp: { host: '' },
+      logIn: 'password',
+      password: 'secret',
     });
   });
 
@@ -301,6 +353,12 @@ describe('what is recorded', () => {
       'A',
       'B',
     ]);
+  });
+
+  it('has no folder that was chosen of another server', () => {
+    const form = { ...newCaptureForm(''), folders: ['Projects', 'Archive'], otherFolders: 'Named' };
+    const folders = [{ path: 'Archive', special_use: null }];
+    expect(toCapture(withShown(form, folders))?.folders).toEqual(['Archive', 'Named']);
   });
 
   it('offers the likely folders first, and those that are always read not at all', () => {

@@ -391,7 +391,10 @@ describe.skipIf(skips.includes(true))('the accounts in the page', () => {
     await card.getByRole('button', { name: 'Enter a new password' }).click();
     const dialog = dialogOf(page);
     await dialog.getByLabel('User name', { exact: true }).fill('alice');
-    await dialog.getByLabel('Password', { exact: true }).fill('wrong-again');
+    const password = dialog.getByLabel('Password', { exact: true });
+    // A browser would fill in the secret of the operator otherwise.
+    expect(await password.getAttribute('autocomplete')).toBe('new-password');
+    await password.fill('wrong-again');
     await press(page, 'Check and save');
     await dialog.getByText('The server refuses the user name or the password.').first().waitFor();
     await shot(page, 'repair-2-wrong');
@@ -402,6 +405,45 @@ describe.skipIf(skips.includes(true))('the accounts in the page', () => {
     await dialog.waitFor({ state: 'detached' });
     await card.getByText('Working').waitFor();
     expect((await read('repair')).version).toBe(2);
+  });
+
+  it('saves nothing of a check that was cancelled, or whose values were changed, while it ran', async () => {
+    await create('cancelled', {
+      imap_url: dovecot.urlOf('alice').replace(encodeURIComponent(ALICE), 'old-password'),
+    });
+    const page = await pages.open(service.url, '/operate/accounts');
+    const dialog = dialogOf(page);
+    const answered = (): void => undefined;
+    let answer = answered;
+    await page.route('**/api/accounts/check*', async (route) => {
+      await new Promise<void>((resolve) => (answer = resolve));
+      await route.continue();
+    });
+    const check = async (): Promise<void> => {
+      await page.getByRole('button', { name: 'More: cancelled' }).click();
+      await page.getByRole('menuitem', { name: 'Password and servers' }).click();
+      await dialog.getByLabel('User name', { exact: true }).fill('alice');
+      await dialog.getByLabel('Password', { exact: true }).fill(ALICE);
+      await press(page, 'Check and save');
+      await expect.poll(() => answer).not.toBe(answered);
+    };
+    const finish = async (): Promise<void> => {
+      const response = page.waitForResponse('**/api/accounts/check*');
+      answer();
+      answer = answered;
+      await (await response).finished();
+      // A save would be on its way by now.
+      await page.evaluate('new Promise((resolve) => setTimeout(resolve, 300))');
+      expect((await read('cancelled')).version).toBe(1);
+    };
+    await check();
+    await press(page, 'Cancel');
+    await dialog.waitFor({ state: 'detached' });
+    await finish();
+    await check();
+    await dialog.getByLabel('Password', { exact: true }).fill('another');
+    await finish();
+    expect(await dialog.getByLabel('Password', { exact: true }).inputValue()).toBe('another');
   });
 
   it('pauses, resumes and deletes an account', async () => {
@@ -419,6 +461,9 @@ describe.skipIf(skips.includes(true))('the accounts in the page', () => {
     await card.getByRole('button', { name: 'More: brief' }).click();
     await page.getByRole('menuitem', { name: 'Delete' }).click();
     const dialog = dialogOf(page);
+    await expect.poll(() => page.evaluate('document.activeElement?.className')).toBe('step-lead');
+    // Of someone who opened it by the keyboard, and pressed once too often.
+    await page.keyboard.press('Enter');
     await dialog.getByText('Erase it', { exact: true }).click();
     await dialog.getByText('0 emails with their files').waitFor();
     await press(page, 'Delete it and erase its mail');
@@ -430,6 +475,7 @@ describe.skipIf(skips.includes(true))('the accounts in the page', () => {
     await press(page, 'Delete it and erase its mail');
     await dialog.waitFor({ state: 'detached' });
     await card.waitFor({ state: 'detached' });
+    expect(await page.evaluate('document.activeElement?.id')).toBe('list');
     expect(await statusOf('brief')).toBe(404);
   });
 

@@ -36,7 +36,7 @@ export const accountsDe: AccountMessages = {
     foreign:
       'Ein Server liegt außerhalb der Domain der Adresse. Prüfen Sie, dass er wirklich zu diesem Postfach gehört, bevor Sie das Passwort eingeben.',
     noImap:
-      'Für dieses Postfach ist kein Server zum Lesen bekannt. Fragen Sie den Anbieter, oder lassen Sie ihn leer, um nur zu senden.',
+      'Für dieses Postfach ist kein Server zum Lesen bekannt. Fragen Sie den Anbieter, oder lassen Sie das Feld leer, um nur zu senden.',
     nothing:
       'Zu dieser Adresse wurden keine Einstellungen gefunden. Der Anbieter oder der Administrator des Mailservers kennt sie.',
     byHand:
@@ -80,6 +80,7 @@ export const accountsDe: AccountMessages = {
       none: 'Keine Anmeldung',
       keep: 'Das Senden so lassen, wie es ist',
     },
+    smtpLogInAlone: 'Mit Benutzername und Passwort',
     smtpUser: 'Benutzername beim Senden',
     smtpPassword: 'Passwort beim Senden',
     application: 'Anwendung beim Anbieter',

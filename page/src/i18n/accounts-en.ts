@@ -33,7 +33,8 @@ export const accountsEn = {
     },
     foreign:
       'A server is outside the domain of the address. Make sure that it really belongs to this mailbox before you enter the password.',
-    noImap: 'No server for reading this mailbox is known. Ask the provider, or leave it empty to send only.',
+    noImap:
+      'No server for reading this mailbox is known. Ask the provider, or leave the server empty to send only.',
     nothing:
       'No settings were found for this address. The provider or the administrator of the mail server knows them.',
     byHand:
@@ -53,7 +54,7 @@ export const accountsEn = {
     appPassword:
       'This provider wants a password that it makes for programs (“app password”). The usual password will be refused. You create it in the security settings of the mailbox.',
     user: 'User name',
-    userHint: 'Mostly the email address.',
+    userHint: 'Usually the email address.',
     password: 'Password',
     passwordHint: 'Stored encrypted, and never shown again.',
     imap: 'Reading mail (IMAP)',
@@ -77,6 +78,7 @@ export const accountsEn = {
       none: 'No log-in',
       keep: 'Leave sending as it is',
     },
+    smtpLogInAlone: 'With the user name and password',
     smtpUser: 'User name for sending',
     smtpPassword: 'Password for sending',
     application: 'Application at the provider',
@@ -149,7 +151,7 @@ export const accountsEn = {
     alwaysNamed: (folders: string) => `Always read: ${folders}.`,
     folders: 'Other folders to read',
     otherFolders: 'Folders by name',
-    otherFoldersHint: 'One a line. “Projects/*” means all below Projects.',
+    otherFoldersHint: 'One per line. “Projects/*” means everything below Projects.',
     uses: {
       '\\Archive': 'Archive',
       '\\All': 'All mail',
@@ -165,11 +167,11 @@ export const accountsEn = {
     onlyCustomers: 'Mail without a known customer',
     onlyCustomersHint: 'Answers to recorded mail and delivery reports are always recorded.',
     internalDomains: 'Domains of the company',
-    internalDomainsHint: 'One a line. Mail is left out when everyone in it has such an address.',
+    internalDomainsHint: 'One per line. Mail is left out when everyone in it has such an address.',
     neverAddresses: 'Never record mail from, or only to, these addresses',
-    neverAddressesHint: 'One a line: bank@example.com, *@example.com, or *@*.example.com.',
+    neverAddressesHint: 'One per line: bank@example.com, *@example.com, or *@*.example.com.',
     neverSubjects: 'Never record when the subject contains',
-    neverSubjectsHint: 'One a line, such as “payslip”.',
+    neverSubjectsHint: 'One per line, such as “payslip”.',
     later: 'You can change this at any time. What is recorded by then stays.',
   },
 

@@ -31,7 +31,9 @@ export function AccountCard({ account }: { readonly account: Account }) {
   const { operate, format } = useOperateWords();
   const words = operate.accounts;
   const isAdmin = useMay('admin');
-  const [dialog, setDialog] = useState<DialogName | null>(null);
+  /** With the account as it is then: an answer of a process that does not know its settings yet would close the form. */
+  const [dialog, setDialog] = useState<{ readonly name: DialogName; readonly account: Account } | null>(null);
+  const open = (name: DialogName): void => setDialog({ name, account });
   const { id, from_address: from } = account;
   const health = healthOf(account);
   const mailboxes = mailboxesOf(account);
@@ -45,7 +47,7 @@ export function AccountCard({ account }: { readonly account: Account }) {
         {from === null ? id : `${from.address} · ${id}`}
         {account.declared && ` · ${words.declared}`}
       </p>
-      {health === 'failing' && <Alarm account={account} onPassword={() => setDialog('logIn')} />}
+      {health === 'failing' && <Alarm account={account} onPassword={() => open('logIn')} />}
       {health === 'paused' && account.paused_at !== null && (
         <p className="card-note">{words.pausedSince(format.full(account.paused_at))}</p>
       )}
@@ -58,11 +60,11 @@ export function AccountCard({ account }: { readonly account: Account }) {
           ))}
         </ul>
       )}
-      {mailboxes.length > 0 && <LeftOutLine account={account} onAsk={() => setDialog('leftOut')} />}
-      <AccountActions account={account} onOpen={setDialog} />
+      {mailboxes.length > 0 && <LeftOutLine account={account} onAsk={() => open('leftOut')} />}
+      <AccountActions account={account} onOpen={open} />
       {dialog !== null && (
         <Suspense fallback={null}>
-          <AccountDialogs account={account} dialog={dialog} onClose={() => setDialog(null)} />
+          <AccountDialogs account={dialog.account} dialog={dialog.name} onClose={() => setDialog(null)} />
         </Suspense>
       )}
     </li>

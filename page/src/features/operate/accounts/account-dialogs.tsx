@@ -7,6 +7,7 @@ import { EditAccount } from './edit-account.tsx';
 import { LeftOut } from './left-out.tsx';
 
 interface AccountDialogsProps {
+  /** As it was when the dialog was opened: the list behind it is kept fresh. */
   readonly account: Account;
   readonly dialog: DialogName;
   readonly onClose: () => void;

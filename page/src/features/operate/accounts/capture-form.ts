@@ -67,6 +67,12 @@ interface Folder {
   readonly special_use: string | null;
 }
 
+/** Without folders that are not shown: they were chosen of another server, or of another user. */
+export const withShown = (form: CaptureForm, folders: readonly Folder[]): CaptureForm => ({
+  ...form,
+  folders: form.folders.filter((path) => folders.some((folder) => folder.path === path)),
+});
+
 /** Always read. */
 const isAlwaysRead = ({ special_use: use }: Folder): boolean => use === '\\Inbox' || use === '\\Sent';
 /** Seldom what is to be recorded. */

@@ -21,7 +21,7 @@ import {
   toServers,
   type ServersForm,
 } from './log-in-form.ts';
-import type { FieldName } from './problems.ts';
+import { usesUser, type FieldName } from './problems.ts';
 import { ServerFields } from './server-fields.tsx';
 import { useProblems } from './use-problems.ts';
 import { useSaveAccount } from './use-save-account.ts';
@@ -43,13 +43,11 @@ const HAS: ReadonlySet<FieldName> = new Set([
   'smtpPassword',
 ]);
 
-export function ChangeLogIn({ account: now, settings: settingsNow, onClose }: ChangeLogInProps) {
+export function ChangeLogIn({ account, settings, onClose }: ChangeLogInProps) {
   const { accounts, text } = useAccountWords();
   const words = accounts.logIn;
   // The service checks nothing for a key that is limited to accounts.
   const mayCheck = useSession().accounts === null;
-  // As it was opened: the list behind the dialog is kept fresh.
-  const [{ account, settings }] = useState({ account: now, settings: settingsNow });
   const [opened] = useState(() => readServers(account, settings));
   const [form, setForm] = useState(opened);
   const problems = useProblems((field) => HAS.has(field));
@@ -68,12 +66,16 @@ export function ChangeLogIn({ account: now, settings: settingsNow, onClose }: Ch
   const check = useMutation({
     mutationFn: () => client.accounts.check(toCheck(form, account.id, settings)),
     gcTime: 0,
-    onSuccess({ findings }) {
-      // The domain is no part of what is changed here.
-      if (findings.every(({ step, grade }) => step === 'dns' || grade !== 'problem')) saveNow();
-    },
-    onError: (error) => void problems.showError(error),
   });
+  // Callbacks of this call, which end with the dialog and with a further change: what was cancelled meanwhile is not saved.
+  const checkAndSave = (): void =>
+    check.mutate(undefined, {
+      onSuccess({ findings }) {
+        // The domain is no part of what is changed here.
+        if (findings.every(({ step, grade }) => step === 'dns' || grade !== 'problem')) saveNow();
+      },
+      onError: (error) => void problems.showError(error),
+    });
   const set = (change: Partial<ServersForm>, fields: readonly FieldName[]): void => {
     problems.forget(fields);
     check.reset();
@@ -82,24 +84,28 @@ export function ChangeLogIn({ account: now, settings: settingsNow, onClose }: Ch
   const submit = (): void => {
     if (check.isPending || isPending || !problems.showLocal(serverProblems(form))) return;
     if (!mayCheck || check.data?.ok === true) saveNow();
-    else check.mutate();
+    else checkAndSave();
   };
+  const choices = smtpChoices(settings);
   const isBusy = check.isPending || isPending;
   const failed = check.data?.ok === false ? check.data : null;
   return (
     <AccountDialog title={words.title} isUntouched={form === opened} onClose={onClose}>
       <StepForm focusOn="password" problemsAt={problems.at} onSubmit={submit}>
         <p className="step-lead">{words.lead(account.from_address?.address ?? account.id)}</p>
-        <UserFields
-          form={form}
-          problems={problems.fields}
-          hint={words.userHint}
-          onChange={(change) => set(change, Object.keys(change) as FieldName[])}
-        />
-        {settings.smtp_server !== null && settings.imap_server !== null && (
+        {usesUser({ ...form, logIn: 'password' }) && (
+          <UserFields
+            form={form}
+            problems={problems.fields}
+            hint={words.userHint}
+            onChange={(change) => set(change, Object.keys(change) as FieldName[])}
+          />
+        )}
+        {choices.length > 0 && (
           <SmtpLogInFields
             form={form}
-            choices={smtpChoices(settings)}
+            isAlone={form.imap.host.trim() === ''}
+            choices={choices}
             problems={problems.fields}
             onChange={(change) => set(change, Object.keys(change) as FieldName[])}
           />

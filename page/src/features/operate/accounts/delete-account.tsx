@@ -41,6 +41,8 @@ export function DeleteAccount({
     onSuccess() {
       notify(erase ? words.erasing : words.removed);
       onClose();
+      // The button that had the focus is about to go, and so may be its card.
+      requestAnimationFrame(() => document.querySelector<HTMLElement>('#list')?.focus());
     },
     onError: (error) => void problems.showError(error),
     onSettled() {
@@ -65,7 +67,10 @@ export function DeleteAccount({
       onClose={onClose}
     >
       <StepForm problemsAt={problems.at} onSubmit={submit}>
-        <p className="step-lead">{words.lead}</p>
+        {/* The focus is not at a choice first: there, an Enter pressed twice in the menu would delete the account. */}
+        <p className="step-lead" data-step-start tabIndex={-1}>
+          {words.lead}
+        </p>
         <RadioGroup
           className="option-list"
           value={erase ? 'erase' : 'keep'}

@@ -31,11 +31,14 @@ interface FieldProps extends Pick<
   readonly lines?: number;
 }
 
-/** Not kept by the browser: settings of servers and passwords are of no use in other forms. */
+/**
+ * Not kept by the browser: settings of servers and passwords are of no use in other forms. For a password browsers ignore `off`, and would
+ * fill in the secret with which the operator logged in here: the service would then send it to the mail server.
+ */
 export function Field({ name, label, hint, placeholder = '', problem, lines = 1, ...props }: FieldProps) {
   return (
     <TextField
-      autoComplete="off"
+      autoComplete={props.type === 'password' ? 'new-password' : 'off'}
       spellCheck="false"
       {...props}
       name={name}

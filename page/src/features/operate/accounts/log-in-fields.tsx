@@ -40,6 +40,8 @@ export function UserFields({ form, problems, hint, onChange }: UserFieldsProps) 
 
 interface SmtpLogInFieldsProps<Choice extends SmtpChoice> {
   readonly form: LogInForm<Choice>;
+  /** True: no mailbox is read, so there is no other log-in. */
+  readonly isAlone: boolean;
   readonly choices: readonly Choice[];
   readonly problems: Problems;
   readonly onChange: (change: Partial<LogInForm<Choice>>) => void;
@@ -47,6 +49,7 @@ interface SmtpLogInFieldsProps<Choice extends SmtpChoice> {
 
 export function SmtpLogInFields<Choice extends SmtpChoice>({
   form,
+  isAlone,
   choices,
   problems,
   onChange,
@@ -57,7 +60,10 @@ export function SmtpLogInFields<Choice extends SmtpChoice>({
       <ChoiceField
         label={words.smtpLogIn}
         value={form.smtpLogIn}
-        options={choices.map((choice) => [choice, words.smtpLogIns[choice]] as const)}
+        options={choices.map(
+          (choice) =>
+            [choice, isAlone && choice === 'same' ? words.smtpLogInAlone : words.smtpLogIns[choice]] as const,
+        )}
         onChange={(smtpLogIn) => onChange({ smtpLogIn })}
       />
       {form.smtpLogIn === 'own' && (

@@ -36,9 +36,14 @@ export function readServers({ from_address: from }: Account, settings: AccountSe
   };
 }
 
-/** The choices that make sense: what is not there can't be left as it is. */
-export const smtpChoices = ({ smtp_server: server }: AccountSettings): readonly SmtpChoice[] =>
-  server === null ? ['same', 'own', 'none'] : ['same', 'own', 'none', 'keep'];
+/** The choices that make sense; none for an account that does not send. */
+export function smtpChoices({
+  imap_server: imap,
+  smtp_server: smtp,
+}: AccountSettings): readonly SmtpChoice[] {
+  if (smtp === null) return [];
+  return imap === null ? ['same', 'none'] : ['same', 'own', 'none', 'keep'];
+}
 
 /** A form of the wizard with the same log-in. */
 function asMailbox({ smtpLogIn, ...form }: ServersForm): MailboxForm {

@@ -63,8 +63,10 @@ export function withAddress(form: MailboxForm, address: string, taken: ReadonlyS
   };
 }
 
-/** Found servers in place of those of the form. What the form has for a log-in stays. */
-export function withCandidate(form: MailboxForm, candidate: Candidate): MailboxForm {
+/** Found servers in place of those of the form; null: none were found. What the form has for a log-in stays. */
+export function withCandidate(form: MailboxForm, candidate: Candidate | null): MailboxForm {
+  if (candidate === null)
+    return { ...form, imap: noServer('imap'), smtp: noServer('smtp'), logIn: 'password' };
   const user = userOf(candidate.imap_url) || userOf(candidate.smtp_url) || form.user;
   return {
     ...form,

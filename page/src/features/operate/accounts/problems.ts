@@ -64,6 +64,14 @@ export function fieldsOf({ field, problems }: Said): readonly FieldName[] {
 /** Why a field of the form can't be right, before the service is asked. */
 export type LocalProblem = 'needed' | 'port' | 'noServer';
 
+/** False: no mailbox is read, and mail is sent with another log-in, or without. */
+export const usesUser = ({
+  imap,
+  logIn,
+  smtpLogIn,
+}: Pick<MailboxForm, 'imap' | 'logIn'> & { readonly smtpLogIn: string }): boolean =>
+  imap.host.trim() !== '' || logIn !== 'password' || smtpLogIn === 'same';
+
 /** In the order of the form. */
 export function localProblems(
   form: Pick<
@@ -88,9 +96,9 @@ export function localProblems(
   if (!hasImap && !hasSmtp) found.imapHost = 'noServer';
   if (hasImap && !isPort(form.imap.port)) found.imapPort = 'port';
   if (hasSmtp && !isPort(form.smtp.port)) found.smtpPort = 'port';
-  const usesUser = hasImap || form.logIn !== 'password' || form.smtpLogIn === 'same';
-  if (usesUser) needs('user', form.user);
-  if (usesUser && form.logIn === 'password') needs('password', form.password);
+  const needsUser = usesUser(form);
+  if (needsUser) needs('user', form.user);
+  if (needsUser && form.logIn === 'password') needs('password', form.password);
   if (hasSmtp && form.logIn === 'password' && form.smtpLogIn === 'own') {
     needs('smtpUser', form.smtpUser);
     needs('smtpPassword', form.smtpPassword);

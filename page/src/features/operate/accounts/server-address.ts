@@ -14,6 +14,8 @@ export interface ServerFields {
   readonly security: Security;
   /** Other options of the URL, which the form does not show and keeps. */
   readonly options: string;
+  /** The host that they are about. */
+  readonly optionsHost: string;
 }
 
 export interface LogIn {
@@ -34,7 +36,11 @@ export const noServer = (scheme: Scheme): ServerFields => ({
   port: usualPort(scheme, 'tls'),
   security: 'tls',
   options: '',
+  optionsHost: '',
 });
+
+/** These trust one server, such as one in the own network, and no other one gets the password by them. */
+const OF_HOST = ['tls_verify', 'tls_servername', 'allow_plaintext_auth'];
 
 /** The port follows the encryption, unless another one than the usual was typed. */
 export function withSecurity(scheme: Scheme, server: ServerFields, security: Security): ServerFields {
@@ -57,11 +63,13 @@ export function readServer(scheme: Scheme, text: string | null): ServerFields {
         : startTls === 'off'
           ? 'none'
           : 'offered';
+  const host = url.hostname.replace(/^\[|\]$/g, '');
   return {
-    host: url.hostname.replace(/^\[|\]$/g, ''),
+    host,
     port: url.port === '' ? usualPort(scheme, security) : url.port,
     security,
     options: query.toString(),
+    optionsHost: host,
   };
 }
 
@@ -80,6 +88,7 @@ export function toUrl(scheme: Scheme, server: ServerFields, logIn: LogIn | null)
   const host = server.host.trim();
   if (host === '') return null;
   const query = new URLSearchParams(server.options);
+  if (host.toLowerCase() !== server.optionsHost.toLowerCase()) for (const name of OF_HOST) query.delete(name);
   if (server.security === 'starttls') query.set('starttls', 'required');
   if (server.security === 'none') {
     query.set('starttls', 'off');
@@ -96,9 +105,18 @@ export function toUrl(scheme: Scheme, server: ServerFields, logIn: LogIn | null)
 const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
 
+/** Such as `.co.uk`: the label before it is that of a company. */
+const SHARED_SUFFIX = /\.(?:ac|co|com|edu|go|gob|gov|gv|ne|net|nom|or|org)\.[a-z]{2}$/;
+
 /** True for two servers of one provider, which have the same user and password. */
 export function areTogether(one: ServerFields, other: ServerFields): boolean {
-  const site = ({ host }: ServerFields) =>
-    /^[\d.:[\]]+$/.test(host) ? host : host.toLowerCase().split('.').slice(-2).join('.');
+  const site = ({ host: given }: ServerFields) => {
+    const host = given.toLowerCase();
+    if (/^[\d.:[\]]+$/.test(host)) return host;
+    return host
+      .split('.')
+      .slice(SHARED_SUFFIX.test(host) ? -3 : -2)
+      .join('.');
+  };
   return one.host !== '' && site(one) === site(other);
 }

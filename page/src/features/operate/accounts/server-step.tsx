@@ -41,7 +41,13 @@ export function ServerStep({ form, found, candidate, problems, onCandidate, onCh
         onChange={(smtp) => onChange({ smtp })}
       />
       {form.logIn === 'password' && form.smtp.host.trim() !== '' && (
-        <SmtpLogInFields form={form} choices={SMTP_LOG_INS} problems={problems} onChange={onChange} />
+        <SmtpLogInFields
+          form={form}
+          isAlone={form.imap.host.trim() === ''}
+          choices={SMTP_LOG_INS}
+          problems={problems}
+          onChange={onChange}
+        />
       )}
     </>
   );

@@ -5,6 +5,7 @@ import type { Account, AccountCheck, FoundSettings } from 'email-worker-client';
 import { client } from '../../../api/client.ts';
 import { codeOf } from '../../../api/failure.ts';
 import { accountsQuery, keys } from '../../../api/queries.ts';
+import { withShown } from './capture-form.ts';
 import { fieldToCorrect, toSteps } from './findings.ts';
 import {
   NEW_MAILBOX,
@@ -46,8 +47,12 @@ export function useConnect() {
   const [found, setFound] = useState<FoundSettings | null>(null);
   const [candidate, setCandidate] = useState<Candidate | null>(null);
   const [sendsMessage, setSendsMessage] = useState(false);
-  const [hasMail, setHasMail] = useState(false);
-  const [adoptsMail, setAdoptsMail] = useState(false);
+  /** The id under which mail of an earlier account is recorded; null: none is known. */
+  const [usedId, setUsedId] = useState<string | null>(null);
+  const [adopts, setAdopts] = useState(false);
+  const hasMail = usedId !== null && usedId === form.id.trim();
+  /** Of that id alone: what is recorded under another one was not asked about. */
+  const adoptsMail = hasMail && adopts;
   const problems = useProblems();
   const known = useQuery(accountsQuery).data ?? [];
   const taken = new Set(known.map(({ id }) => id));
@@ -66,34 +71,38 @@ export function useConnect() {
   const find = useMutation({
     mutationFn: (address: string) => client.accounts.findSettings(address),
     gcTime: 0,
-    onSuccess(settings) {
-      const [first = null] = settings.candidates;
-      setFound(settings);
-      setCandidate(first);
-      if (first !== null) setForm((now) => withCandidate(now, first));
-      go('server');
-    },
-    onError(error) {
-      if (problems.showError(error).length > 0) return;
-      setFound(null);
-      setCandidate(null);
-      go('server');
-    },
   });
+  const take = (settings: FoundSettings | null): void => {
+    const first = settings?.candidates[0] ?? null;
+    setFound(settings);
+    setCandidate(first);
+    // Servers that were found for another address are not those of this one, and would get its password.
+    if (first !== null || candidate !== null) setForm((now) => withCandidate(now, first));
+    go('server');
+  };
+  // Callbacks of the call end with a further change, those of a mutation would not: what was found is then about another address.
+  const lookUp = (): void =>
+    find.mutate(form.address.trim(), {
+      onSuccess: take,
+      onError(error) {
+        if (problems.showError(error).length === 0) take(null);
+      },
+    });
 
   const check = useMutation({
     mutationFn: ({ form, sends }: { readonly form: MailboxForm; readonly sends: boolean }) =>
       client.accounts.check(toRequest({ ...form, capture: NEW_MAILBOX.capture }), { sendMessage: sends }),
     gcTime: 0,
     onMutate: () => problems.clear(),
-    onError: fail,
   });
   const result: AccountCheck | null = check.data ?? null;
-  const runCheck = (sends: boolean): void => check.mutate({ form, sends });
+  const runCheck = (sends: boolean): void => check.mutate({ form, sends }, { onError: fail });
 
   const create = useMutation({
-    mutationFn: async (): Promise<Connected> => {
-      const account = await client.accounts.create(toRequest(form), adoptsMail ? { adopt_mail: true } : {});
+    mutationFn: async (id: string): Promise<Connected> => {
+      const capture = withShown(form.capture, result?.folders ?? []);
+      const options = adoptsMail ? { adopt_mail: true } : {};
+      const account = await client.accounts.create({ ...toRequest({ ...form, capture }), id }, options);
       const needsConsent = account.settings?.oauth2 !== null && account.reconnect;
       // The account exists: without a link now, the last step asks for one.
       const consentUrl = needsConsent
@@ -106,9 +115,14 @@ export function useConnect() {
     },
     gcTime: 0,
     onMutate: () => problems.clear(),
-    onSuccess: () => go('done'),
-    onError(error) {
-      setHasMail(codeOf(error) === 'account_has_mail');
+    onSuccess() {
+      // The last step may stay open for long, and needs no password.
+      setForm(NEW_MAILBOX);
+      check.reset();
+      go('done');
+    },
+    onError(error, id) {
+      if (codeOf(error) === 'account_has_mail') setUsedId(id);
       fail(error);
     },
     onSettled() {
@@ -137,9 +151,10 @@ export function useConnect() {
     connected: create.data ?? null,
     isBusy: find.isPending || check.isPending || create.isPending,
     setSendsMessage,
-    setAdoptsMail,
+    setAdoptsMail: setAdopts,
     setAddress(address: string) {
       problems.forget(['address']);
+      find.reset();
       setFound(null);
       forgetCheck();
       setForm((now) => withAddress(now, address, taken));
@@ -177,7 +192,7 @@ export function useConnect() {
         case 'address':
           if (!problems.showLocal(form.address.trim() === '' ? { address: 'needed' } : {})) return;
           // Going back and forth asks nothing again.
-          if (found === null) find.mutate(form.address.trim());
+          if (found === null) lookUp();
           else go('server');
           return;
         case 'server':
@@ -189,7 +204,8 @@ export function useConnect() {
           go('capture');
           return;
         case 'capture':
-          if (problems.showLocal(form.id.trim() === '' ? { id: 'needed' } : {})) create.mutate();
+          if (problems.showLocal(form.id.trim() === '' ? { id: 'needed' } : {}))
+            create.mutate(form.id.trim());
           return;
         case 'done':
       }
