@@ -5,8 +5,10 @@ import {
   changeOf,
   conflictsOf,
   isEmpty,
+  isIncomplete,
   toChangeRequest,
   type EditForm,
+  type State,
 } from '../../page/src/features/operate/accounts/account-change.ts';
 import {
   newCaptureForm,
@@ -376,34 +378,88 @@ describe('what is recorded', () => {
 
 describe('a change of an account', () => {
   const opened: EditForm = { name: 'Sales', addresses: [], capture: readCapture(null, 'example.com') };
-  const change = (form: Partial<EditForm>) =>
-    changeOf(SETTINGS, opened, { ...opened, ...form }, 'sales@example.com');
+  const base: State = {
+    sender: { name: 'Sales', address: 'sales@example.com' },
+    addresses: null,
+    capture: null,
+  };
+  const change = (form: Partial<EditForm>) => changeOf(base, opened, { ...opened, ...form });
+  const stored = {
+    address: 'a@example.com',
+    name: null,
+    reply_to: 'b@example.com',
+    signature_text: 'Old',
+    signature_html: null,
+  };
 
   it('has what was changed alone', () => {
     expect(isEmpty(change({}))).toBe(true);
-    expect(change({ name: 'Shop' })).toEqual({ from: '"Shop" <sales@example.com>' });
+    expect(change({ name: 'Shop ' })).toEqual({ name: 'Shop' });
     expect(change({ capture: { ...opened.capture, onlyCustomers: true } })).toEqual({
       capture: { only_customers: true },
     });
-    const stored = { address: 'a@example.com', name: null, reply_to: 'b@example.com' } as never;
-    expect(change({ addresses: [{ address: 'a@example.com ', name: 'A', stored }] })).toEqual({
-      addresses: [{ address: 'a@example.com', name: 'A', reply_to: 'b@example.com' }],
+    const named = change({ addresses: [{ address: 'a@example.com ', name: 'A', stored }] });
+    expect(named).toEqual({ addresses: [{ ...stored, name: 'A' }] });
+    expect(toChangeRequest(named, base)).toEqual(named);
+    expect(toChangeRequest({ addresses: null }, { ...base, addresses: [stored] })).toEqual({
+      addresses: null,
     });
+  });
+
+  it('removes no address because its field is blank', () => {
+    expect(isIncomplete({ address: ' ', name: '', stored })).toBe(true);
+    expect(isIncomplete({ address: '', name: 'Shop', stored: null })).toBe(true);
+    expect(isIncomplete({ address: '', name: '', stored: null })).toBe(false);
+    expect(isIncomplete({ address: 'c@example.com', name: '', stored })).toBe(false);
   });
 
   it('leaves what a colleague changed meanwhile, and contests only the same settings', () => {
     const mine = change({ name: 'Shop', capture: { ...opened.capture, onlyCustomers: true } });
-    const theirs = { ...SETTINGS, capture: { never_subjects: ['payslip'] } } as unknown as AccountSettings;
-    expect(conflictsOf(SETTINGS, theirs, mine)).toEqual([]);
+    const theirs = { ...base, capture: { never_subjects: ['payslip'] } } as unknown as State;
+    expect(conflictsOf(base, theirs, mine)).toEqual([]);
     expect(toChangeRequest(mine, theirs)).toEqual({
       from: '"Shop" <sales@example.com>',
       capture: { never_subjects: ['payslip'], only_customers: true },
     });
-    expect(conflictsOf(SETTINGS, { ...SETTINGS, from: 'Other <sales@example.com>' }, mine)).toEqual(['name']);
-    const off = { ...SETTINGS, capture: { only_customers: true } } as unknown as AccountSettings;
+    const other = { ...base, sender: { name: 'Other', address: 'sales@example.com' } };
+    expect(conflictsOf(base, other, mine)).toEqual(['name']);
+    const off = { ...base, capture: { only_customers: true } } as unknown as State;
     // Both want the same.
-    expect(conflictsOf(SETTINGS, off, mine)).toEqual([]);
+    expect(conflictsOf(base, off, mine)).toEqual([]);
     expect(toChangeRequest({ capture: { only_customers: null } }, off)).toEqual({ capture: null });
+  });
+
+  it('leaves what the form does not show: the address of From, and signatures of other addresses', () => {
+    const moved = { ...base, sender: { name: 'Sales', address: 'hello@example.com' } };
+    const named = change({ name: 'Shop' });
+    expect(conflictsOf(base, moved, named)).toEqual([]);
+    expect(toChangeRequest(named, moved).from).toBe('"Shop" <hello@example.com>');
+    const before = { ...base, addresses: [stored] };
+    const signed = { ...base, addresses: [{ ...stored, signature_text: 'New' }] };
+    const added = changeOf(before, opened, {
+      ...opened,
+      addresses: [
+        { address: 'a@example.com', name: '', stored },
+        { address: 'c@example.com', name: '', stored: null },
+      ],
+    });
+    expect(conflictsOf(before, signed, added)).toEqual([]);
+    expect(toChangeRequest(added, signed).addresses).toEqual([
+      { ...stored, signature_text: 'New' },
+      { address: 'c@example.com', name: null },
+    ]);
+    expect(conflictsOf(before, { ...base, addresses: [{ ...stored, name: 'B' }] }, added)).toEqual([
+      'addresses',
+    ]);
+  });
+
+  it('of the log-in asks for none of a server that sends without', () => {
+    const sends = { ...SETTINGS, imap_server: null, smtp_server: 'smtp://relay.lan:25?starttls=off' };
+    expect(smtpChoices(sends)).toEqual(['same', 'none']);
+    const form = { ...readServers(account({}), sends), smtpLogIn: 'none' } as const;
+    expect(serverProblems(form)).toEqual({});
+    expect(toServers(form)).toEqual({ imap_url: null, smtp_url: 'smtp://relay.lan:25?starttls=off' });
+    expect(smtpChoices({ ...SETTINGS, smtp_server: null })).toEqual([]);
   });
 
   it('of the log-in leaves sending alone when it is at another provider', () => {

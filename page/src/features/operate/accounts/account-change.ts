@@ -2,7 +2,7 @@
  * What an operator changed of an account since it was opened. Only that is sent, so what a colleague changed meanwhile stays, unless both
  * changed the same.
  */
-import type { AccountChange, AccountSettings } from 'email-worker-client';
+import type { Account, AccountChange, AccountSettings } from 'email-worker-client';
 import { toCapture, type Capture, type CaptureForm } from './capture-form.ts';
 import { fromWith } from './mailbox-form.ts';
 
@@ -19,12 +19,15 @@ export interface EditForm {
   readonly capture: CaptureForm;
 }
 
-type Comparable = Pick<AccountSettings, 'from' | 'addresses' | 'capture'>;
+/** What the form is about, of an account. */
+export interface State extends Pick<AccountSettings, 'addresses' | 'capture'> {
+  readonly sender: Account['from_address'];
+}
 type Rule = keyof Capture;
 
 /** The changed values. Of `capture`, the changed rules. */
 export interface Change {
-  readonly from?: string;
+  readonly name?: string;
   readonly addresses?: AccountSettings['addresses'];
   readonly capture?: Partial<Capture>;
 }
@@ -47,6 +50,10 @@ const plain = (value: unknown): string =>
     : JSON.stringify(value);
 const isSame = (one: unknown, other: unknown): boolean => plain(one) === plain(other);
 
+/** A name without an address, or a stored address that is blank now: only the button beside it removes it. */
+export const isIncomplete = ({ address, name, stored }: AddressRow): boolean =>
+  address.trim() === '' && (stored !== null || name.trim() !== '');
+
 export function toAddresses(rows: readonly AddressRow[]): AccountSettings['addresses'] {
   const named = rows.filter(({ address }) => address.trim() !== '');
   if (named.length === 0) return null;
@@ -58,12 +65,12 @@ export function toAddresses(rows: readonly AddressRow[]): AccountSettings['addre
 }
 
 /** @param opened what the form began with, so that it tells a change from another spelling */
-export function changeOf(base: Comparable, opened: EditForm, form: EditForm, address: string): Change {
+export function changeOf(base: Pick<State, 'addresses'>, opened: EditForm, form: EditForm): Change {
   const addresses = toAddresses(form.addresses);
   const [before, after] = [toCapture(opened.capture), toCapture(form.capture)];
   const rules = RULES.filter((rule) => !isSame(before?.[rule], after?.[rule]));
   return {
-    ...(form.name.trim() === opened.name.trim() ? {} : { from: fromWith(form.name, address) }),
+    ...(form.name.trim() === opened.name.trim() ? {} : { name: form.name.trim() }),
     ...(isSame(toAddresses(opened.addresses), addresses) || isSame(base.addresses, addresses)
       ? {}
       : { addresses }),
@@ -76,15 +83,16 @@ export function changeOf(base: Comparable, opened: EditForm, form: EditForm, add
 export const isEmpty = (change: Change): boolean => Object.keys(change).length === 0;
 
 /** The settings that both this operator and a colleague changed, to different values. */
-export function conflictsOf(base: Comparable, latest: Comparable, change: Change): readonly Conflict[] {
+export function conflictsOf(base: State, latest: State, change: Change): readonly Conflict[] {
   const isContested = (before: unknown, now: unknown, mine: unknown): boolean =>
     !isSame(before, now) && !isSame(now, mine);
   const rules = Object.keys(change.capture ?? {}) as Rule[];
   return [
-    ...(change.from !== undefined && isContested(base.from, latest.from, change.from)
+    ...(change.name !== undefined && isContested(base.sender?.name, latest.sender?.name, change.name)
       ? (['name'] as const)
       : []),
-    ...(change.addresses !== undefined && isContested(base.addresses, latest.addresses, change.addresses)
+    ...(change.addresses !== undefined &&
+    isContested(shownOf(base.addresses), shownOf(latest.addresses), shownOf(change.addresses))
       ? (['addresses'] as const)
       : []),
     ...rules.filter((rule) =>
@@ -93,9 +101,25 @@ export function conflictsOf(base: Comparable, latest: Comparable, change: Change
   ];
 }
 
-/** `capture` is replaced as a whole by the service: the rules that were not changed are those of now. */
-export function toChangeRequest(change: Change, latest: Comparable): AccountChange {
-  const { capture, ...others } = change;
+/** What the form shows of the entries. */
+const shownOf = (addresses: AccountSettings['addresses'] | undefined) =>
+  (addresses ?? []).map(({ address, name = null }) => [address, name]);
+
+/** The service replaces these as a whole: what the form does not show, or was not changed in it, is that of now. */
+export function toChangeRequest({ name, addresses, capture }: Change, latest: State): AccountChange {
+  const known = latest.addresses ?? [];
+  const others: AccountChange = {
+    ...(name === undefined ? {} : { from: fromWith(name, latest.sender?.address ?? '') }),
+    ...(addresses === undefined
+      ? {}
+      : {
+          addresses:
+            addresses?.map((entry) => ({
+              ...(known.find(({ address }) => address === entry.address) ?? entry),
+              name: entry.name ?? null,
+            })) ?? null,
+        }),
+  };
   if (capture === undefined) return others;
   const rules = { ...latest.capture, ...capture };
   const isNone = Object.values(rules).every((value) => isSame(value, null));

@@ -7,10 +7,12 @@ import {
   changeOf,
   conflictsOf,
   isEmpty,
+  isIncomplete,
   toChangeRequest,
   type Change,
   type Conflict,
   type EditForm,
+  type State,
 } from './account-change.ts';
 import { AccountDialog } from './account-dialog.tsx';
 import { AddressRows } from './address-rows.tsx';
@@ -40,11 +42,9 @@ const HAS: ReadonlySet<FieldName> = new Set([
   'captureSwitches',
 ]);
 
-export function EditAccount({ account: now, settings: settingsNow, onClose }: EditAccountProps) {
+export function EditAccount({ account, settings, onClose }: EditAccountProps) {
   const { accounts, text } = useAccountWords();
   const words = accounts.edit;
-  // As it was opened: the list behind the dialog is kept fresh.
-  const [{ account, settings }] = useState({ account: now, settings: settingsNow });
   const address = account.from_address?.address ?? '';
   const [opened] = useState<EditForm>(() => ({
     name: account.from_address?.name ?? '',
@@ -61,7 +61,11 @@ export function EditAccount({ account: now, settings: settingsNow, onClose }: Ed
     problems.forget(fields);
     setForm({ ...form, ...change });
   };
-  const change: Change = changeOf(settings, opened, form, address);
+  const change: Change = changeOf(settings, opened, form);
+  const stateOf = ({ from_address: from, settings: known }: Account): State => ({
+    ...(known ?? settings),
+    sender: from ?? account.from_address,
+  });
   const { conflict, isPending, save } = useSaveAccount<Conflict>(account, {
     onSaved() {
       notify(change.capture === undefined ? words.saved : `${words.saved} ${words.reread}`);
@@ -71,15 +75,14 @@ export function EditAccount({ account: now, settings: settingsNow, onClose }: Ed
   });
   const submit = (): void => {
     if (isPending) return;
+    if (!problems.showLocal(form.addresses.some(isIncomplete) ? { addresses: 'needed' } : {})) return;
     if (isEmpty(change)) {
       onClose();
       return;
     }
-    problems.clear();
     save({
-      requestFor: (latest) => toChangeRequest(change, latest.settings ?? settings),
-      conflictsWith: (seen, latest) =>
-        conflictsOf(seen.settings ?? settings, latest.settings ?? settings, change),
+      requestFor: (latest) => toChangeRequest(change, stateOf(latest)),
+      conflictsWith: (seen, latest) => conflictsOf(stateOf(seen), stateOf(latest), change),
     });
   };
   return (
