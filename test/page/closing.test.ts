@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { fillSignature, withoutClosing } from '../../page/src/features/write/closing.ts';
 import { sentAs } from '../../page/src/features/write/sent-as.ts';
 import type { Sender } from '../../page/src/features/write/senders.ts';
+import { makeForward, makeQuote } from '../../src/core/reply/quote.ts';
 import { withClosing } from '../../src/core/reply/with-closing.ts';
+import { withForward, withQuote } from '../../src/core/reply/with-quote.ts';
 
 const VALUES = {
   author: { name: 'Ada & <Co>' },
@@ -43,6 +45,16 @@ describe('a signature', () => {
   });
 });
 
+/** An email of ours, with the closing of the service. */
+const EARLIER = {
+  from: { name: 'Sales', address: 'sales@company.test' },
+  to: [{ name: '', address: 'ann@customer.test' }],
+  cc: [],
+  date: new Date(0),
+  subject: 'Offer',
+  textBody: 'Ten euros.\n\n-- \nAda\n\nCompany & Co\nHRB 1\n',
+};
+
 describe('the text of an email that was sent', () => {
   const signature = { text: 'Ada', html: '<i>Ada</i>' };
   const footer = { text: 'Company & Co\nHRB 1', html: null };
@@ -78,6 +90,41 @@ describe('the text of an email that was sent', () => {
     ['no closing', []],
   ])('stays as it is with %s', (_title, parts) => {
     const body = sent(parts);
+    expect(withoutClosing(body, { signature, footer })).toEqual({ ...body, signature: false });
+  });
+
+  it('loses what stands above the quote of the service, or above a forwarded email', () => {
+    const language = { language: 'en', timeZone: 'UTC' } as const;
+    const own = withClosing({ textBody: 'Hello', htmlBody: null }, [signature, footer]);
+    const quoted = withQuote(own, makeQuote({ ...EARLIER, safeHtml: null }, { ...language, kind: 'reply' }));
+    const forwarded = withForward(own, makeForward(EARLIER, language), null);
+    for (const { textBody } of [quoted, forwarded]) {
+      const body = { text_body: textBody ?? '', html_body: null };
+      const found = withoutClosing(body, { signature, footer });
+      expect(found.signature).toBe(true);
+      expect(found.text_body).toMatch(/^Hello\n\n\n[^]*HRB 1$/);
+      expect(found.text_body.match(/HRB 1/g)).toHaveLength(1);
+    }
+  });
+
+  it('keeps the closing of a forwarded email of ours', () => {
+    const { textBody: text_body } = withForward(
+      { textBody: 'Please look.', htmlBody: null },
+      makeForward(EARLIER, { language: 'de', timeZone: 'UTC' }),
+      null,
+    );
+    const body = { text_body: text_body ?? '', html_body: null };
+    expect(withoutClosing(body, { signature, footer })).toEqual({ ...body, signature: false });
+    expect(withoutClosing(body, { signature: null, footer })).toEqual({ ...body, signature: false });
+  });
+
+  it.each([
+    ['an earlier footer below the signature', 'Hello\n\n-- \nAda\n\nHRB 0\n'],
+    ['a longer signature of then', 'Hello\n\n-- \nAda\nSales\n'],
+    ['an earlier footer above a quote', 'Hello\n\n-- \nAda\n\nHRB 0\n\nOn 1 Jan, Ann wrote:\n\n> earlier\n'],
+    ['text within the line', 'See x-- \nAda\n'],
+  ])('keeps all of %s, in plain text', (_title, text_body) => {
+    const body = { text_body, html_body: null };
     expect(withoutClosing(body, { signature, footer })).toEqual({ ...body, signature: false });
   });
 

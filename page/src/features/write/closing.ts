@@ -86,12 +86,27 @@ function without({ text_body: text, html_body: html }: Body, parts: readonly Clo
     (part) => part.html ?? `<span style="white-space:pre-wrap">${escapeText(part.text.trimEnd())}</span>`,
   );
   const closingHtml = `<br><div>-- <br>${shown.map((part) => `<div>${part}</div>`).join('<br>')}</div>`;
-  if (!text.includes(closingText) || (html !== null && !html.includes(closingHtml))) return null;
+  const at = text.indexOf(closingText);
+  if (at === -1 || (html !== null && !html.includes(closingHtml))) return null;
+  const [above, below] = [text.slice(0, at), text.slice(at + closingText.length)];
+  if (!isOwnText(above) || !ANSWERED.test(below)) return null;
   return {
-    text_body: text.replace(closingText, () => '').trimEnd(),
+    text_body: (above + below).trimEnd(),
     html_body: html?.replace(closingHtml, () => '') ?? null,
   };
 }
+
+/** The title of a forwarded email (QUOTE_TEXTS of src/core/texts.ts). */
+const FORWARDED = /^-{10} \S.* -{10}$/m;
+/**
+ * All that the service puts below a closing: nothing, a quote, or a forwarded email. Other text is the rest of a longer closing, such as an
+ * earlier footer, or was written there.
+ */
+const ANSWERED = /^(?:$|\n(?:>|[^\n]+\n\n>|-{10} ))/;
+
+/** Of a forward without a closing, the closing that is found is that of the forwarded email. */
+const isOwnText = (above: string): boolean =>
+  (above === '' || above.endsWith('\n')) && !FORWARDED.test(above);
 
 /** As `escapeText` of the package entities. */
 const escapeText = (text: string): string =>
