@@ -34,6 +34,8 @@ export function HtmlPreview({ html, title }: HtmlPreviewProps) {
       // The preview has a distance of its own.
       inner.body.querySelector<HTMLElement>(':scope > :first-child')?.style.setProperty('margin-top', '0');
       inner.body.querySelector<HTMLElement>(':scope > :last-child')?.style.setProperty('margin-bottom', '0');
+      // The size of an image is known later.
+      for (const image of inner.images) image.addEventListener('load', fit);
       fit();
     };
     const fit = (): void => {

@@ -65,10 +65,14 @@ function imageOf(image: HTMLElement, target: Document, imageName: string): HTMLE
   return place;
 }
 
-/** `withoutStyles` has renamed the attribute. */
+/**
+ * Without what loads anything. A property of one's own keeps its text, in which `url` may be written with escapes. `withoutStyles` has renamed
+ * the attribute.
+ */
 function takeStyle(copy: HTMLElement, node: HTMLElement): void {
   copy.style.cssText = node.dataset['style'] ?? '';
   // A copy, since the list gets shorter.
   for (const property of Array.from(copy.style))
-    if (/url\(/i.test(copy.style.getPropertyValue(property))) copy.style.removeProperty(property);
+    if (property.startsWith('--') || /url\(/i.test(copy.style.getPropertyValue(property)))
+      copy.style.removeProperty(property);
 }
