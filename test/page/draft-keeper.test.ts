@@ -312,6 +312,14 @@ describe('a text that is being written', () => {
     expect([texts(), states.at(-1)]).toEqual([['Hello'], 'saved']);
   });
 
+  it('gets its files although the service refuses the sender', async () => {
+    service.refused.add('gone@company.test');
+    const keeper = begin();
+    keeper.change({ text_body: 'Hello', from: 'gone@company.test' });
+    await keeper.setFiles(() => []);
+    expect([texts(), refusals]).toEqual([['Hello'], 1]);
+  });
+
   it('of a crashed window is recovered without a sender that the service refuses', async () => {
     service.setAway(true);
     const keeper = begin();

@@ -167,9 +167,14 @@ export class DraftKeeper {
    */
   async setFiles(choose: (files: readonly DraftAttachment[]) => Files): Promise<readonly DraftAttachment[]> {
     this.#cancelTimer();
+    const save = () => this.#save(choose(this.#draft?.attachments ?? []));
     const set = this.#running.then(() => {
       if (this.#isClosed) throw new Error('the draft is closed');
-      return this.#save(choose(this.#draft?.attachments ?? []));
+      return save().catch((error: unknown) => {
+        if (codeOf(error) !== 'forbidden_from' || !this.#dropSender()) throw error;
+        this.#ports.onRefusedSender();
+        return save();
+      });
     });
     this.#running = set.catch(() => {
       this.#ports.tell(this.#hasWork ? 'failed' : this.#draft === null ? 'idle' : 'saved');
