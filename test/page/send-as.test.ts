@@ -22,7 +22,8 @@ const OFFERS = {
   name: 'Offers',
   signature_text: 'Offers team\n{{ author.name }}',
   signature_html:
-    '<p style="color: #2456c8" onclick="x()"><b>Offers team</b><br>{{ author.name }}</p>' +
+    String.raw`<p style="color: #2456c8; --a: u\72l(https://firm.test/a.png); background: var(--a)" onclick="x()">` +
+    '<b>Offers team</b><br>{{ author.name }}</p>' +
     '<img src="https://firm.test/logo.png" alt="Logo"><script>x()</script>',
 };
 const ADDRESSES = [
@@ -30,6 +31,9 @@ const ADDRESSES = [
   { address: 'info+*@firm.test', name: 'Orders' },
   { address: '*@shop.test', name: 'Shop' },
 ];
+/** A picture of 1 × 120 pixels. */
+const TALL =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAB4CAAAAAAWU8dcAAAADUlEQVR42mNoYBhREAAilDwBnhH9cQAAAABJRU5ErkJggg==';
 const FOOTER = 'Firm GmbH, Berlin, HRB 4711';
 
 interface AccountJson {
@@ -292,6 +296,44 @@ describe.skipIf(skipWithoutChromium())('the sender of an email', () => {
     expect(from).toBe('Offers <offers@firm.test>');
     for (const part of ['Offers team', 'HRB 4711'])
       expect([times(text, part), times(html, part)]).toEqual([1, 1]);
+  });
+
+  it('is shown with the pictures of its signature', async () => {
+    await setAddresses([
+      { ...OFFERS, signature_html: `<p>Team</p><img src="data:image/png;base64,${TALL}" alt="">` },
+    ]);
+    const page = await open('/write/new');
+    await choose(page, /offers@firm\.test/);
+    const frame = page.locator('.html-preview');
+    await expect.poll(async () => (await frame.boundingBox())?.height ?? 0).toBeGreaterThan(120);
+  });
+
+  it.each([
+    ['keeps the name', /^Sales bot/, null],
+    ['goes without the name once another sender is chosen', /^Offers/, /offers@firm\.test/],
+  ])('of a program’s draft %s that the program gave', async (_title, shownAs, other) => {
+    const subject = other === null ? 'Of a program' : 'Of a program, changed';
+    const { request } = running.service;
+    const draft = await request('/api/drafts', {
+      headers: { authorization: `Bearer ${clerk}` },
+      json: {
+        author: 'Ada & Co',
+        message: {
+          account_id: 'firm',
+          to: 'ann@customer.test',
+          subject,
+          text_body: 'Ten euros.',
+          from_name: 'Sales bot',
+        },
+      },
+    });
+    const { id } = (await draft.json()) as { id: string };
+    const page = await open(`/write/${id}`);
+    await sender(page).getByText('Sales bot').waitFor();
+    if (other !== null) await choose(page, other);
+    await expect.poll(() => sender(page).innerText()).toMatch(shownAs);
+    await send(page);
+    expect((await sent(subject)).from).toMatch(shownAs);
   });
 
   it('is only shown where there is one', async () => {

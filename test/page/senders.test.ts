@@ -4,11 +4,14 @@ import { describe, expect, it } from 'vitest';
 import {
   aroundWild,
   chosenSender,
+  freePartOf,
+  fromFor,
   fromOf,
   isWhole,
   readAddress,
   senderFor,
   sendersOf,
+  type Sender,
 } from '../../page/src/features/write/senders.ts';
 
 const accountWith = (fields: object): Account =>
@@ -84,6 +87,26 @@ describe('the sender of a message', () => {
     expect(choose('"Lovelace, \\"Ada\\"" <x@shop.test>')?.name).toBe('Lovelace, "Ada"');
   });
 
+  it('that is chosen is named, but for the usual one', () => {
+    const [from, offers, detail, domain] = SENDERS as [Sender, Sender, Sender, Sender];
+    const chosen = (usual: { name: string; address: string } | null) =>
+      [from, offers, detail, domain].map((sender) => fromFor(sender, SENDERS, usual));
+    expect(chosen(null)).toEqual([null, 'offers@company.test', 'sales+@company.test', '@shop.test']);
+    expect(chosen({ name: '', address: 'Offers@company.test' })).toEqual([
+      'sales@company.test',
+      null,
+      'sales+@company.test',
+      '@shop.test',
+    ]);
+    // Written to an address of a pattern: its free part is not typed again.
+    expect(chosen({ name: '', address: 'sales+4711@company.test' })).toEqual([
+      'sales@company.test',
+      'offers@company.test',
+      null,
+      '@shop.test',
+    ]);
+  });
+
   it('has no settings when the account does not send as it, and is not known before the accounts are', () => {
     expect(choose('boss@elsewhere.test')).toEqual({
       name: '',
@@ -108,6 +131,13 @@ describe('an address', () => {
     ['sales+1', true],
     ['"a b"', true],
     ['x'.repeat(65), false],
+    ['büro.köln', true],
+    ['注文', true],
+    ['ü'.repeat(33), false],
+    ['a\u00a0b', false],
+    ['a\u202eb', false],
+    ['.', false],
+    ['a.', false],
   ])('with the local part “%s” is whole: %s', (local, expected) => {
     expect(isWhole(`${local}@shop.test`)).toBe(expected);
   });
@@ -118,6 +148,12 @@ describe('an address', () => {
     expect(fromOf({ name: 'Lovelace, Ada', address: 'a@b.test' })).toBe('"Lovelace, Ada" <a@b.test>');
     expect(fromOf({ address: 'a@b.test' })).toBe('a@b.test');
     expect(fromOf(undefined)).toBeNull();
+  });
+
+  it('of a pattern has a free part, however its domain is written', () => {
+    expect(freePartOf({ address: 'sales+*@bücher.test' }, 'sales+4711@xn--bcher-kva.test')).toBe('4711');
+    expect(freePartOf({ address: 'sales+*@company.test' }, 'sales+@company.test')).toBe('');
+    expect(freePartOf({ address: '*@shop.test' }, 'a@b@shop.test')).toBe('a@b');
   });
 
   it('of a pattern is typed between two parts', () => {

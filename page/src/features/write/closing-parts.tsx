@@ -16,10 +16,12 @@ interface ClosingPartsProps {
   readonly isRich: boolean;
   readonly isSigned: boolean;
   readonly isInThread: boolean;
+  /** False: a program's draft leaves the footer out, which takes the right to do so. */
+  readonly hasFooter: boolean;
   readonly onChange: (changed: Pick<WriterFields, 'signature'>) => void;
 }
 
-export function ClosingParts({ from, isRich, isSigned, isInThread, onChange }: ClosingPartsProps) {
+export function ClosingParts({ from, isRich, isSigned, isInThread, hasFooter, onChange }: ClosingPartsProps) {
   const { sendAs } = useSendAsWords();
   const { key_id: keyId, name } = useSession();
   const id = useId();
@@ -32,7 +34,7 @@ export function ClosingParts({ from, isRich, isSigned, isInThread, onChange }: C
       author: { name: keyId === null ? '' : name },
       account: { id: sender.accountId, name: from.name, address: from.address },
     });
-  const { footer } = sender;
+  const footer = hasFooter ? sender.footer : null;
   if (signature === null && footer === null) return null;
   return (
     <div className="closing" role="group" aria-label={sendAs.closing}>

@@ -112,6 +112,7 @@ function Message({ draft, accounts, onLeave }: MessageProps) {
         subject: message.subject ?? '',
         ...bodyOf(message),
         from: fromOf(message.from),
+        from_name: message.from_name ?? null,
         signature: draft === null || message.signature === true,
         ...(sender === undefined ? {} : { account_id: sender }),
       }}

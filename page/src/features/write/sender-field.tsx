@@ -6,12 +6,22 @@ import { Check, ChevronDown } from '../../ui/icons.tsx';
 import { shown } from '../../ui/shown.ts';
 import '../../ui/menu.css';
 import { useSendAsWords } from './send-as-words.ts';
-import { aroundWild, isSameAddress, isWhole, type ChosenSender, type Sender } from './senders.ts';
+import {
+  aroundWild,
+  freePartOf,
+  fromFor,
+  isWhole,
+  senderFor,
+  type ChosenSender,
+  type Sender,
+} from './senders.ts';
 import type { SenderProblem, WriterFields } from './writer-fields.ts';
 import './send-as.css';
 
 interface SenderFieldProps {
   readonly from: ChosenSender;
+  /** Of a program's draft, in place of the name of the sender; null: none. */
+  readonly fromName: string | null;
   readonly senders: readonly Sender[];
   /** The sender that the service uses for an answer; null: From of the account. */
   readonly usual: Address | null;
@@ -23,8 +33,9 @@ interface SenderFieldProps {
 }
 
 export function SenderField(props: SenderFieldProps) {
-  const { from, senders, usual, isAccountGiven, problem, onChange, onKeyDown } = props;
+  const { senders, usual, isAccountGiven, problem, onChange, onKeyDown } = props;
   const { text, sendAs } = useSendAsWords();
+  const from = { ...props.from, name: props.fromName?.trim() || props.from.name };
   const id = useId();
   /** Stays while it is typed, also when what is typed is an address of its own for a moment. */
   const [chosenPattern, setPattern] = useState<Sender | null>(null);
@@ -36,13 +47,15 @@ export function SenderField(props: SenderFieldProps) {
   /** True: the menu, which gives the focus back to its button, was closed by the choice of a pattern. */
   const passesFocus = useRef(false);
   const choose = (sender: Sender): void => {
-    const [before, after] = aroundWild(sender);
-    passesFocus.current = sender.kind !== 'plain';
-    setPattern(sender.kind === 'plain' ? null : sender);
-    const isUsual = usual === null ? sender.isUsual : isSameAddress(usual.address, sender.address);
+    const isPattern = sender.kind !== 'plain';
+    passesFocus.current = isPattern;
+    // What was typed stays.
+    if (isPattern && current !== null && keyOf(sender) === keyOf(current)) return;
+    setPattern(isPattern ? sender : null);
     onChange({
       ...(isAccountGiven ? {} : { account_id: sender.accountId }),
-      from: sender.kind === 'plain' ? (isUsual ? null : sender.address) : before + after,
+      from: fromFor(sender, senders, usual),
+      from_name: null,
     });
   };
   const said =
@@ -91,7 +104,9 @@ export function SenderField(props: SenderFieldProps) {
                     key={keyOf(sender)}
                     sender={sender}
                     isCurrent={current !== null && keyOf(sender) === keyOf(current)}
-                    isWrittenTo={usual !== null && isSameAddress(usual.address, sender.address)}
+                    isWrittenTo={
+                      usual !== null && senderFor(senders, sender.accountId, usual.address) === sender
+                    }
                     onChoose={() => choose(sender)}
                   />
                 ))}
@@ -181,7 +196,6 @@ interface FreePartProps {
 function FreePart({ ref, pattern, address, problemId, onChange, onKeyDown }: FreePartProps) {
   const { sendAs } = useSendAsWords();
   const [before, after] = aroundWild(pattern);
-  const end = Math.max(before.length, address.length - after.length);
   return (
     <span className="sender-free">
       {before}
@@ -190,7 +204,7 @@ function FreePart({ ref, pattern, address, problemId, onChange, onKeyDown }: Fre
         aria-label={sendAs.typed(patternOf(pattern))}
         aria-invalid={problemId === null ? undefined : true}
         aria-describedby={problemId ?? undefined}
-        value={address.slice(before.length, end)}
+        value={freePartOf(pattern, address)}
         onChange={({ target }) => onChange(`${before}${target.value.trim()}${after}`)}
         onKeyDown={onKeyDown}
         autoComplete="off"

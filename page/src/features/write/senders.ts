@@ -82,14 +82,34 @@ export function aroundWild({ address }: Pick<Sender, 'address'>): readonly [stri
   return [address.slice(0, at), address.slice(at + 1)];
 }
 
-const WHOLE = /^(?:[\w!#$%&'/=?^`{|}~+-]+(?:\.[\w!#$%&'/=?^`{|}~+-]+)*|"[^"]+")$/;
+/** Words between dots, of the letters of all languages (RFC 6531), without `*`; or in quotes. */
+const WHOLE = /^(?!\.)(?:(?:[^\p{Z}\p{Cc}\p{Cf}"(),.:;<>@[\\\]*]|[\u200c\u200d]|\.(?!\.|$))+|"[^"]+")$/u;
 /** RFC 5321 §4.5.3.1.1 */
-const MAX_LOCAL_CHARS = 64;
+const MAX_LOCAL_OCTETS = 64;
 
 /** False while a part of a pattern is still to be typed, or has letters that no address has. */
 export function isWhole(address: string): boolean {
   const local = address.slice(0, address.lastIndexOf('@'));
-  return local.length <= MAX_LOCAL_CHARS && WHOLE.test(local) && !local.endsWith('+');
+  const octets = new TextEncoder().encode(local).length;
+  return octets <= MAX_LOCAL_OCTETS && WHOLE.test(local) && !local.endsWith('+');
+}
+
+/** The part of a pattern that a person types. Domains are written in several ways. */
+export function freePartOf(pattern: Pick<Sender, 'address'>, address: string): string {
+  const [before] = aroundWild(pattern);
+  return address.slice(before.length, Math.max(before.length, address.lastIndexOf('@')));
+}
+
+/**
+ * `from` of a draft when this sender is chosen from all; null: the one that the service uses. For a pattern, the free part is still to be
+ * typed, unless it is that of the address to which the answered email was written.
+ *
+ * @param usual the sender that the service uses for an answer; null: From of the account
+ */
+export function fromFor(sender: Sender, senders: readonly Sender[], usual: Address | null): string | null {
+  if (usual === null ? sender.isUsual : senderFor(senders, sender.accountId, usual.address) === sender)
+    return null;
+  return sender.kind === 'plain' ? sender.address : aroundWild(sender).join('');
 }
 
 export interface ChosenSender extends Address {
@@ -138,8 +158,6 @@ function keyOf(address: string): string {
     (letters) => letters.toLowerCase(),
   );
 }
-
-export const isSameAddress = (one: string, other: string): boolean => keyOf(one) === keyOf(other);
 
 const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1);
 

@@ -36,7 +36,14 @@ import { speaksOfFile } from './missing-file.ts';
 import { chosenSender, type Sender } from './senders.ts';
 import { isOnTheWay, type Upload } from './upload-queue.ts';
 import { useUploads } from './use-uploads.ts';
-import { givenBy, isUnfinished, toMessage, type SenderProblem, type WriterFields } from './writer-fields.ts';
+import {
+  givenBy,
+  isUnfinished,
+  takenBack,
+  toMessage,
+  type SenderProblem,
+  type WriterFields,
+} from './writer-fields.ts';
 
 export interface WriterOptions {
   readonly author: string;
@@ -293,7 +300,15 @@ export function useWriter(options: WriterOptions) {
       emailId,
       files.filter((file) => !isDropped(file)),
     );
-    onTakenBack(await client.drafts.create({ ...base, message: toMessage(fields), attachments }));
+    const message = takenBack(draft?.message, fields);
+    const make = (again: Fields) => client.drafts.create({ ...base, message: again, attachments });
+    onTakenBack(
+      await make(message).catch((error: unknown) => {
+        // The email is cancelled already: its text must be somewhere.
+        if (isRefused(error, 'forbidden_from')) return make({ ...message, from: null });
+        throw error;
+      }),
+    );
     refreshLists(queryClient);
     notify(text.write.undone);
   };

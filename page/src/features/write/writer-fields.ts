@@ -12,17 +12,33 @@ export interface WriterFields extends Body {
   readonly account_id?: string;
   /** The chosen sender, which may be unfinished; null: the one that the service uses. */
   readonly from: string | null;
+  /** The name that a program gave its draft, in place of that of the sender; null: none. */
+  readonly from_name: string | null;
   readonly signature: boolean;
 }
 
 /** `refused`: the account does not send as this address. */
 export type SenderProblem = 'unfinished' | 'refused';
 
-/** Without text there is no HTML either, and the service would refuse an unfinished sender. */
+/**
+ * Without text there is no HTML either. An unfinished sender, which the service would refuse, is none yet; the one that was chosen before it
+ * may be of another account.
+ */
 export const toMessage = ({ from, ...fields }: Partial<WriterFields>): Fields => ({
   ...fields,
   ...(fields.html_body === '' ? { html_body: null } : {}),
-  ...(from === undefined || isUnfinished(from) ? {} : { from }),
+  ...(from === undefined ? {} : { from: isUnfinished(from) ? null : from }),
+});
+
+/**
+ * The message of a draft whose send was undone: with what a program gave it besides the fields of the page, and without the time of sending.
+ *
+ * @param before of the draft as the page found it
+ */
+export const takenBack = (before: Fields | undefined, fields: WriterFields): Fields => ({
+  ...before,
+  ...toMessage(fields),
+  send_at: null,
 });
 
 export const isUnfinished = (from: string | null): boolean =>

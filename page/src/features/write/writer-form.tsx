@@ -148,6 +148,7 @@ export function WriterForm(props: WriterFormProps) {
       {writer.from !== null && (
         <SenderField
           from={writer.from}
+          fromName={fields.from_name}
           senders={props.senders}
           usual={props.usualSender}
           isAccountGiven={writer.answers !== null}
@@ -199,7 +200,8 @@ export function WriterForm(props: WriterFormProps) {
         from={writer.from}
         isRich={isRich}
         isSigned={fields.signature}
-        isInThread={writer.answers !== null}
+        isInThread={writer.answers !== null || (props.draft?.thread_id ?? null) !== null}
+        hasFooter={props.draft?.message.footer !== false}
         onChange={writer.change}
       />
       {preview !== null && writer.answers !== null && (

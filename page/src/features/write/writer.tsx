@@ -91,6 +91,7 @@ function AnswerForm(props: AnswerFormProps) {
         subject: draft?.message.subject ?? shown(preview.subject),
         ...bodyOf(draft?.message),
         from: fromOf(draft?.message.from),
+        from_name: draft?.message.from_name ?? null,
         signature: draft === null || draft.message.signature === true,
       }}
       senders={senders}
