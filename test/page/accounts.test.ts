@@ -472,6 +472,12 @@ describe.skipIf(skips.includes(true))('the accounts in the page', () => {
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(await statusOf('brief')).toBe(200);
     await dialog.getByLabel('To confirm').fill('brief');
+    // Nothing of it waits for the network.
+    await page.context().setOffline(true);
+    await press(page, 'Delete it and erase its mail');
+    await dialog.getByText('The service did not answer.').waitFor();
+    await page.context().setOffline(false);
+    expect(await statusOf('brief')).toBe(200);
     await press(page, 'Delete it and erase its mail');
     await dialog.waitFor({ state: 'detached' });
     await card.waitFor({ state: 'detached' });
