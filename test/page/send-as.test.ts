@@ -309,9 +309,9 @@ describe.skipIf(skipWithoutChromium())('the sender of an email', () => {
   });
 
   it.each([
-    ['keeps the name', /^Sales bot/, null],
-    ['goes without the name once another sender is chosen', /^Offers/, /offers@firm\.test/],
-  ])('of a program’s draft %s that the program gave', async (_title, shownAs, other) => {
+    ['has the name that the program gave', /^Sales bot/, null],
+    ['has that of another sender once that is chosen', /^Offers/, /offers@firm\.test/],
+  ])('of a program’s draft %s', async (_title, shownAs, other) => {
     const subject = other === null ? 'Of a program' : 'Of a program, changed';
     const { request } = running.service;
     const draft = await request('/api/drafts', {
