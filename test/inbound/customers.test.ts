@@ -48,6 +48,7 @@ it('links past mail by the time of the answer, and lists the mail that no custom
     })),
     complete: true,
     name: null,
+    version: expect.any(Number),
     relinked: { linked: 2, moved: 0, unlinked: 0 },
   });
   expect(await emailsOf(one)).toEqual([first.id, second.id].sort());
