@@ -6,11 +6,11 @@ import { useSession } from '../../../app/session.tsx';
 import { client } from '../../../api/client.ts';
 import { Button } from '../../../ui/button.tsx';
 import { notify } from '../../../ui/toast.tsx';
-import { AccountDialog } from './account-dialog.tsx';
+import { AccountDialog, DialogActions } from './account-dialog.tsx';
 import { useAccountWords } from './account-words.ts';
 import { CheckSteps } from './check-steps.tsx';
 import { ConflictNote } from './conflict-note.tsx';
-import { StepForm, Submit } from './form-field.tsx';
+import { GeneralProblem, StepForm, Submit } from './form-field.tsx';
 import { SmtpLogInFields, UserFields } from './log-in-fields.tsx';
 import {
   hasOtherServers,
@@ -44,7 +44,7 @@ const HAS: ReadonlySet<FieldName> = new Set([
 ]);
 
 export function ChangeLogIn({ account, settings, onClose }: ChangeLogInProps) {
-  const { accounts, text } = useAccountWords();
+  const { accounts } = useAccountWords();
   const words = accounts.logIn;
   // The service checks nothing for a key that is limited to accounts.
   const mayCheck = useSession().accounts === null;
@@ -132,17 +132,9 @@ export function ChangeLogIn({ account, settings, onClose }: ChangeLogInProps) {
           {failed !== null && <strong data-grade="problem">{accounts.check.fails}</strong>}
         </p>
         {failed !== null && <CheckSteps findings={failed.findings.filter(({ step }) => step !== 'dns')} />}
-        {problems.general !== null && (
-          <p className="card-alarm" role="alert">
-            {problems.general}
-          </p>
-        )}
+        <GeneralProblem text={problems.general} />
         {conflict !== null && <ConflictNote fields={conflict.fields} latest={conflict.latest} />}
-        <div className="step-actions">
-          <span className="step-space" />
-          <Button look="outline" onPress={onClose}>
-            {text.app.cancel}
-          </Button>
+        <DialogActions onCancel={onClose}>
           {failed !== null && (
             <Button look="outline" onPress={() => !isPending && saveNow()}>
               {words.saveAnyway}
@@ -151,7 +143,7 @@ export function ChangeLogIn({ account, settings, onClose }: ChangeLogInProps) {
           <Submit isBusy={isBusy}>
             {conflict !== null ? accounts.conflict.overwrite : mayCheck ? words.check : accounts.edit.save}
           </Submit>
-        </div>
+        </DialogActions>
       </StepForm>
     </AccountDialog>
   );

@@ -1,14 +1,16 @@
 /** Connects a mailbox, step by step. Loaded when it is opened; what was typed is gone when it is closed. */
-import { Dialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
+import { Heading } from 'react-aria-components';
 import { Button, IconButton } from '../../../ui/button.tsx';
 import { X } from '../../../ui/icons.tsx';
+import { DialogFrame } from './account-dialog.tsx';
 import { useAccountWords } from './account-words.ts';
 import { AddressStep } from './address-step.tsx';
 import { CaptureFields } from './capture-fields.tsx';
 import { CheckStep } from './check-step.tsx';
 import { DoneStep } from './done-step.tsx';
 import { FinishFields } from './finish-fields.tsx';
-import { StepForm, Submit } from './form-field.tsx';
+import { GeneralProblem, StepForm, Submit } from './form-field.tsx';
+import { captureFieldsOf } from './problems.ts';
 import { ServerStep } from './server-step.tsx';
 import { STEPS, useConnect, type Connect } from './use-connect.ts';
 
@@ -16,19 +18,9 @@ export function ConnectMailbox({ onClose }: { readonly onClose: () => void }) {
   const connect = useConnect();
   const isUntouched = connect.form.address === '' || connect.step === 'done';
   return (
-    <ModalOverlay
-      className="dialog-veil"
-      isOpen
-      // A key pressed by mistake would lose what was typed.
-      isKeyboardDismissDisabled={!isUntouched}
-      onOpenChange={(next) => !next && onClose()}
-    >
-      <Modal className="dialog dialog-wide">
-        <Dialog>
-          <Wizard connect={connect} onClose={onClose} />
-        </Dialog>
-      </Modal>
-    </ModalOverlay>
+    <DialogFrame isUntouched={isUntouched} onClose={onClose}>
+      <Wizard connect={connect} onClose={onClose} />
+    </DialogFrame>
   );
 }
 
@@ -63,11 +55,7 @@ function Wizard({ connect, onClose }: { readonly connect: Connect; readonly onCl
           onSubmit={() => !connect.isBusy && connect.submit()}
         >
           <StepBody connect={connect} />
-          {problems.general !== null && (
-            <p className="card-alarm" role="alert">
-              {problems.general}
-            </p>
-          )}
+          <GeneralProblem text={problems.general} />
           {step !== 'address' && <StepActions connect={connect} />}
         </StepForm>
       )}
@@ -131,12 +119,7 @@ function StepBody({ connect }: { readonly connect: Connect }) {
               folders={connect.check?.folders ?? []}
               problems={problems}
               onChange={(change) =>
-                connect.set(
-                  { capture: { ...form.capture, ...change } },
-                  Object.keys(change).map((name) =>
-                    name === 'otherFolders' ? 'folders' : (name as keyof typeof problems),
-                  ),
-                )
+                connect.set({ capture: { ...form.capture, ...change } }, captureFieldsOf(change))
               }
             />
           )}

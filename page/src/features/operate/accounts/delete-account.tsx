@@ -1,16 +1,15 @@
 /** Deletes an account. Its mail is erased only if the operator chooses so and types the name of the account. */
 import { useState } from 'react';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { Label, Radio, RadioGroup } from 'react-aria-components';
 import type { Account } from 'email-worker-client';
 import { client } from '../../../api/client.ts';
 import { codeOf } from '../../../api/failure.ts';
-import { keys } from '../../../api/queries.ts';
-import { Button } from '../../../ui/button.tsx';
 import { notify } from '../../../ui/toast.tsx';
-import { AccountDialog } from './account-dialog.tsx';
+import { AccountDialog, DialogActions } from './account-dialog.tsx';
 import { useAccountWords } from './account-words.ts';
 import { Field, StepForm, Submit } from './form-field.tsx';
+import { useAccountsChanged } from './use-accounts-changed.ts';
 import { useProblems } from './use-problems.ts';
 
 export function DeleteAccount({
@@ -20,9 +19,9 @@ export function DeleteAccount({
   readonly account: Account;
   readonly onClose: () => void;
 }) {
-  const { accounts, text, format } = useAccountWords();
+  const { accounts, format } = useAccountWords();
   const words = accounts.remove;
-  const queryClient = useQueryClient();
+  const accountsChanged = useAccountsChanged();
   const [erase, setErase] = useState(false);
   const [typed, setTyped] = useState('');
   const [isWrong, setWrong] = useState(false);
@@ -45,11 +44,7 @@ export function DeleteAccount({
       requestAnimationFrame(() => document.querySelector<HTMLElement>('#list')?.focus());
     },
     onError: (error) => void problems.showError(error),
-    onSettled() {
-      void queryClient.invalidateQueries({ queryKey: ['operate', 'accounts'] });
-      void queryClient.invalidateQueries({ queryKey: keys.accounts });
-      void queryClient.invalidateQueries({ queryKey: keys.folders });
-    },
+    onSettled: accountsChanged,
   });
   const submit = (): void => {
     if (remove.isPending) return;
@@ -106,13 +101,9 @@ export function DeleteAccount({
             {codeOf(remove.error) === 'account_has_sends' ? words.hasSends : problems.general}
           </p>
         )}
-        <div className="step-actions">
-          <span className="step-space" />
-          <Button look="outline" onPress={onClose}>
-            {text.app.cancel}
-          </Button>
+        <DialogActions onCancel={onClose}>
           <Submit isBusy={remove.isPending}>{erase ? words.removeAndErase : words.remove}</Submit>
-        </div>
+        </DialogActions>
       </StepForm>
     </AccountDialog>
   );

@@ -1,7 +1,6 @@
 /** Changes an account: the name, what else it sends as, and what is recorded. */
 import { useState } from 'react';
 import type { Account, AccountSettings } from 'email-worker-client';
-import { Button } from '../../../ui/button.tsx';
 import { notify } from '../../../ui/toast.tsx';
 import {
   changeOf,
@@ -14,16 +13,16 @@ import {
   type EditForm,
   type State,
 } from './account-change.ts';
-import { AccountDialog } from './account-dialog.tsx';
+import { AccountDialog, DialogActions } from './account-dialog.tsx';
 import { AddressRows } from './address-rows.tsx';
 import { useAccountWords } from './account-words.ts';
 import { CaptureFields } from './capture-fields.tsx';
 import { readCapture } from './capture-form.ts';
 import { ConflictNote } from './conflict-note.tsx';
-import { Field, StepForm, Submit } from './form-field.tsx';
+import { Field, GeneralProblem, StepForm, Submit } from './form-field.tsx';
 import { domainOf } from './mailbox-form.ts';
 import { useProblems } from './use-problems.ts';
-import type { FieldName } from './problems.ts';
+import { CAPTURE_FIELDS, captureFieldsOf, type FieldName } from './problems.ts';
 import { useSaveAccount } from './use-save-account.ts';
 
 interface EditAccountProps {
@@ -32,18 +31,10 @@ interface EditAccountProps {
   readonly onClose: () => void;
 }
 
-const HAS: ReadonlySet<FieldName> = new Set([
-  'name',
-  'addresses',
-  'folders',
-  'neverAddresses',
-  'neverSubjects',
-  'internalDomains',
-  'captureSwitches',
-]);
+const HAS: ReadonlySet<FieldName> = new Set(['name', 'addresses', ...CAPTURE_FIELDS]);
 
 export function EditAccount({ account, settings, onClose }: EditAccountProps) {
-  const { accounts, text } = useAccountWords();
+  const { accounts } = useAccountWords();
   const words = accounts.edit;
   const address = account.from_address?.address ?? '';
   const [opened] = useState<EditForm>(() => ({
@@ -107,30 +98,15 @@ export function EditAccount({ account, settings, onClose }: EditAccountProps) {
               capture={form.capture}
               folders={[]}
               problems={problems.fields}
-              onChange={(change) =>
-                set(
-                  { capture: { ...form.capture, ...change } },
-                  Object.keys(change).map((name) =>
-                    name === 'otherFolders' ? 'folders' : (name as FieldName),
-                  ),
-                )
-              }
+              onChange={(change) => set({ capture: { ...form.capture, ...change } }, captureFieldsOf(change))}
             />
           </>
         )}
-        {problems.general !== null && (
-          <p className="card-alarm" role="alert">
-            {problems.general}
-          </p>
-        )}
+        <GeneralProblem text={problems.general} />
         {conflict !== null && <ConflictNote fields={conflict.fields} latest={conflict.latest} />}
-        <div className="step-actions">
-          <span className="step-space" />
-          <Button look="outline" onPress={onClose}>
-            {text.app.cancel}
-          </Button>
+        <DialogActions onCancel={onClose}>
           <Submit isBusy={isPending}>{conflict === null ? words.save : accounts.conflict.overwrite}</Submit>
-        </div>
+        </DialogActions>
       </StepForm>
     </AccountDialog>
   );

@@ -181,6 +181,16 @@ export function StepForm({ focusOn = null, problemsAt, onSubmit, children }: Ste
   );
 }
 
+/** What is wrong with no field in particular. */
+export function GeneralProblem({ text }: { readonly text: string | null }) {
+  if (text === null) return null;
+  return (
+    <p className="card-alarm" role="alert">
+      {text}
+    </p>
+  );
+}
+
 /** A field in a folded part can't get the focus. */
 function unfold(field: HTMLElement | null): void {
   const folded = field?.closest('details');

@@ -5,7 +5,7 @@ import { client } from '../../../api/client.ts';
 import { Button } from '../../../ui/button.tsx';
 import { AccountDialog } from './account-dialog.tsx';
 import { useAccountWords } from './account-words.ts';
-import { Field, StepForm, Submit } from './form-field.tsx';
+import { Field, GeneralProblem, StepForm, Submit } from './form-field.tsx';
 import { useProblems } from './use-problems.ts';
 
 export function LeftOut({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
@@ -50,11 +50,7 @@ export function LeftOut({ id, onClose }: { readonly id: string; readonly onClose
             </ul>
           )}
         </div>
-        {problems.general !== null && (
-          <p className="card-alarm" role="alert">
-            {problems.general}
-          </p>
-        )}
+        <GeneralProblem text={problems.general} />
         <div className="step-actions">
           <span className="step-space" />
           <Button look="outline" onPress={onClose}>

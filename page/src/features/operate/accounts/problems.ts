@@ -1,5 +1,6 @@
 /** What is wrong with a form, and at which of its fields it is shown. */
 import type { EmailWorkerError } from 'email-worker-client';
+import type { CaptureForm } from './capture-form.ts';
 import type { MailboxForm } from './mailbox-form.ts';
 
 export type FieldName =
@@ -23,6 +24,19 @@ export type FieldName =
   | 'neverSubjects'
   | 'internalDomains'
   | 'captureSwitches';
+
+/** Those of what is recorded. */
+export const CAPTURE_FIELDS: ReadonlySet<FieldName> = new Set([
+  'folders',
+  'neverAddresses',
+  'neverSubjects',
+  'internalDomains',
+  'captureSwitches',
+]);
+
+/** The fields at which problems with the changed values are shown. */
+export const captureFieldsOf = (change: Partial<CaptureForm>): readonly FieldName[] =>
+  Object.keys(change).map((name) => (name === 'otherFolders' ? 'folders' : (name as FieldName)));
 
 /** Field → what is wrong with it, for people to read. */
 export type Problems = Partial<Readonly<Record<FieldName, string>>>;

@@ -1,10 +1,10 @@
 /** The steps of connecting a mailbox: what was typed, what the service found, and what comes next. */
 import { useState } from 'react';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import type { Account, AccountCheck, FoundSettings } from 'email-worker-client';
 import { client } from '../../../api/client.ts';
 import { codeOf } from '../../../api/failure.ts';
-import { accountsQuery, keys } from '../../../api/queries.ts';
+import { accountsQuery } from '../../../api/queries.ts';
 import { withShown } from './capture-form.ts';
 import { fieldToCorrect, toSteps } from './findings.ts';
 import {
@@ -15,20 +15,14 @@ import {
   type Candidate,
   type MailboxForm,
 } from './mailbox-form.ts';
-import { localProblems, type FieldName } from './problems.ts';
+import { CAPTURE_FIELDS, localProblems, type FieldName } from './problems.ts';
+import { useAccountsChanged } from './use-accounts-changed.ts';
 import { useProblems } from './use-problems.ts';
 
 export const STEPS = ['address', 'server', 'check', 'capture', 'done'] as const;
 export type StepName = (typeof STEPS)[number];
 
 const STEP_OF: Partial<Record<FieldName, StepName>> = { address: 'address', name: 'address', id: 'capture' };
-const CAPTURE_FIELDS: ReadonlySet<FieldName> = new Set([
-  'folders',
-  'neverAddresses',
-  'neverSubjects',
-  'internalDomains',
-  'captureSwitches',
-]);
 const stepOf = (field: FieldName): StepName =>
   STEP_OF[field] ?? (CAPTURE_FIELDS.has(field) ? 'capture' : 'server');
 
@@ -39,7 +33,7 @@ export interface Connected {
 }
 
 export function useConnect() {
-  const queryClient = useQueryClient();
+  const accountsChanged = useAccountsChanged();
   const [form, setForm] = useState(NEW_MAILBOX);
   const [step, setStep] = useState<StepName>('address');
   /** Where the focus goes in the step that is shown; null: to its first field. */
@@ -125,11 +119,7 @@ export function useConnect() {
       if (codeOf(error) === 'account_has_mail') setUsedId(id);
       fail(error);
     },
-    onSettled() {
-      void queryClient.invalidateQueries({ queryKey: ['operate', 'accounts'] });
-      void queryClient.invalidateQueries({ queryKey: keys.folders });
-      void queryClient.invalidateQueries({ queryKey: keys.accounts });
-    },
+    onSettled: accountsChanged,
   });
 
   /** What was found is about other servers. */

@@ -3,11 +3,11 @@
  * settings: then the operator decides, and nothing that was typed is lost.
  */
 import { useRef, useState } from 'react';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import type { Account, AccountChange } from 'email-worker-client';
 import { client } from '../../../api/client.ts';
 import { codeOf } from '../../../api/failure.ts';
-import { keys } from '../../../api/queries.ts';
+import { useAccountsChanged } from './use-accounts-changed.ts';
 
 /** Further changes at the same moment are none of people. */
 const MAX_TRIES = 5;
@@ -30,7 +30,7 @@ interface SaveOptions {
 }
 
 export function useSaveAccount<Conflict>(opened: Account, { onSaved, onError }: SaveOptions) {
-  const queryClient = useQueryClient();
+  const accountsChanged = useAccountsChanged();
   /** What the operator has seen: as the form was opened, and then as the last conflict showed it. */
   const seen = useRef(opened);
   const [conflict, setConflict] = useState<FoundConflict<Conflict> | null>(null);
@@ -57,11 +57,7 @@ export function useSaveAccount<Conflict>(opened: Account, { onSaved, onError }: 
       else seen.current = found.latest;
     },
     onError,
-    onSettled() {
-      void queryClient.invalidateQueries({ queryKey: ['operate', 'accounts'] });
-      void queryClient.invalidateQueries({ queryKey: keys.accounts });
-      void queryClient.invalidateQueries({ queryKey: keys.folders });
-    },
+    onSettled: accountsChanged,
   });
   return { conflict, isPending: save.isPending, save: (edit: AccountEdit<Conflict>) => save.mutate(edit) };
 }
