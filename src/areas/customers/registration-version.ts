@@ -9,8 +9,8 @@ const VERSIONS = 999_999_999;
 type Registered = Pick<CustomerRegistration, 'name' | 'companyId' | 'addresses' | 'domains'>;
 
 /**
- * A number that follows from the content: the same content has the same version, and other content another one, but for one case in a billion. What
- * sends teach is no part of it, since nobody who replaces the lists replaces that.
+ * A hash of the content: different contents have the same version in one case of a billion. Learned addresses are left out, since a caller who
+ * replaces the lists does not replace them.
  */
 export function versionOfRegistration({ name, companyId, addresses, domains }: Registered): number {
   const registered = addresses.filter(({ origin }) => origin === 'registered').map(({ address }) => address);
