@@ -11,7 +11,7 @@ is_installed() {
 }
 
 missing=()
-servers=(postfix dovecot-imapd dovecot-lmtpd opendkim dnsmasq-base postgresql pgbouncer prometheus nginx-light systemd chromium faketime)
+servers=(postfix dovecot-imapd dovecot-lmtpd opendkim dnsmasq-base postgresql pgbouncer prometheus nginx-light systemd chromium-headless-shell faketime)
 programs=(bash fish zsh curl git openssl openssh-client procps python3 swaks libnet-ssleay-perl)
 for package in "${servers[@]}" "${programs[@]}"; do
   is_installed "$package" || missing+=("$package")

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
-import { chromium } from 'playwright-core';
+import { startBrowser } from './browser.mjs';
 import { startEmbeddedPostgres } from '../dist/connectors/embedded-postgres/server.js';
 import { fillLargeMailbox, logger } from './large-mailbox.mjs';
 import { SECRET, startServiceIn } from './processes.mjs';
@@ -197,7 +197,7 @@ try {
   const { threads, emails } = await countOf(connection);
   console.log(`${threads} threads, ${emails} emails`);
   const service = await startServiceIn(folder, { DATABASE_URL: connectionString });
-  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', chromiumSandbox: false });
+  const browser = await startBrowser();
   try {
     const context = await browser.newContext({
       baseURL: service.url,

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { chromium } from 'playwright-core';
+import { startBrowser } from '../../bench/browser.mjs';
 import { fillWithDemo } from './demo.mjs';
 
 const MAIN = fileURLToPath(new URL('../../dist/bundle/main.js', import.meta.url));
@@ -123,7 +123,7 @@ async function photograph(browser, url, threads, { name, ...options }) {
 mkdirSync(FOLDER, { recursive: true });
 const given = process.env['PAGE_URL'];
 const service = given === undefined ? await startService() : { url: given, stop: async () => undefined };
-const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', chromiumSandbox: false });
+const browser = await startBrowser();
 try {
   const threads = await fillWithDemo(service.url, SECRET);
   for (const look of LOOKS) await photograph(browser, service.url, threads, look);

@@ -1,9 +1,11 @@
-/** A real browser for end-to-end tests: the system's Chromium, without a window. */
+/**
+ * A real browser for end-to-end tests: the system's Chromium, without a window. Debian's build that has no windows at all comes first: the
+ * same engine for a fifth less processor time.
+ */
 import { existsSync } from 'node:fs';
 import { chromium, type Browser } from 'playwright-core';
+import PLACES from './browsers.json' with { type: 'json' };
 import { skipFor } from './skip.ts';
-
-const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
 /** For `describe.skipIf`; see skip.ts. */
 export const skipWithoutChromium = (): boolean =>

@@ -1,5 +1,5 @@
 /**
- * The cost of hostile input, in CPU time: four times the input, about four times the work. Sizes double until the work can be measured, so
+ * The cost of hostile input, in CPU time: four times the input, about four times the work. Sizes grow as fast until the work can be measured, so
  * that a reader whose time grows with the square is found while the input is small.
  */
 import { describe, expect, it } from 'vitest';
@@ -42,7 +42,7 @@ interface Growth {
 
 function measure(shape: HostileShape): Growth {
   const read = READERS[shape.reader];
-  for (let bytes = FIRST_BYTES; ; bytes *= 2) {
+  for (let bytes = FIRST_BYTES; ; bytes *= FACTOR) {
     const [small, large] = [shape.make(bytes), shape.make(FACTOR * bytes)];
     let largeMs = cpuMs(() => read(large));
     // Fixed costs dominate the time for a small input.
