@@ -2665,7 +2665,7 @@ BEGIN ATOMIC
  UPDATE webhook_positions SET lease_until = (now() + shorten_leases.longest)
    WHERE (webhook_positions.webhook_id IN ( SELECT webhook_positions_1.webhook_id
             FROM webhook_positions webhook_positions_1
-           WHERE ((webhook_positions_1.owner IS NOT NULL) AND (webhook_positions_1.lease_until > (now() + shorten_leases.longest)))
+           WHERE (true AND (webhook_positions_1.lease_until > (now() + shorten_leases.longest)))
           FOR UPDATE OF webhook_positions_1 SKIP LOCKED));
  UPDATE erasures SET lease_until = (now() + shorten_leases.longest)
    WHERE (erasures.id IN ( SELECT erasures_1.id

@@ -79,7 +79,9 @@ const CLAIM = statement(
     select webhook_id from webhook_positions where owner = $owner order by webhook_id for update
   ), free as (
     select q.webhook_id from webhook_positions q join webhooks v on v.id = q.webhook_id
-    where v.paused_at is null and q.owner is distinct from $owner and q.lease_until < now()
+    where v.paused_at is null and q.owner is distinct from $owner
+      -- One that was given back before the database's clock went back is free since a moment to come.
+      and (q.owner is null or q.lease_until < now())
       -- A process that can't open it only says so, when no other one has come for it.
       and (v.key_id = any ($keyIds::bytea[]) or q.lease_until < now() - interval '5 minutes')
     order by q.webhook_id

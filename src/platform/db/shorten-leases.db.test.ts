@@ -63,7 +63,8 @@ it('shortens leases that were computed before the clock went back, of every kind
         select gen_random_uuid(), 1, 'https://hooks.test/', '', 'thin', 1, '{}', '', '' from generate_series(1, 2) returning id
       )
       insert into webhook_positions (webhook_id, position, owner, lease_until)
-      select id, 0, gen_random_uuid(), case when row_number() over () = 1 then ${NEAR} else ${FAR} end from made`,
+      -- One that is free, since a moment to come.
+      select id, 0, case when row_number() over () = 1 then gen_random_uuid() end, case when row_number() over () = 1 then ${NEAR} else ${FAR} end from made`,
     'erasures.lease_until': `insert into erasures (id, requested_by, addresses, owner, lease_until)
       values (gen_random_uuid(), 'x', '{}', gen_random_uuid(), ${FAR}), (gen_random_uuid(), 'x', '{}', gen_random_uuid(), ${NEAR})`,
     'oauth2_tokens.lease_until': `insert into oauth2_tokens (account_id, key_id, sealed, owner, lease_until)
