@@ -34,6 +34,7 @@ import { sendOperations } from '../areas/send/operations.ts';
 import { sentCopyOperations } from '../areas/sent-copies/operations.ts';
 import type { SentCopyStore } from '../areas/sent-copies/sent-copy-ports.ts';
 import type { Decisions } from '../areas/threads/decide-threads.ts';
+import { threadChangeOperations } from '../areas/threads/change-operations.ts';
 import { decisionOperations } from '../areas/threads/decision-operations.ts';
 import { suppressionOperations } from '../areas/send/suppression-operations.ts';
 import type { Suppressions } from '../areas/send/suppressions.ts';
@@ -79,6 +80,7 @@ export interface OperationDeps extends Omit<Application, 'checkReadiness'> {
 export const OPERATIONS: readonly Operation<OperationDeps>[] = [
   ...folderOperations,
   ...assigneeOperations,
+  ...threadChangeOperations,
   ...decisionOperations,
   ...templateOperations,
   ...sendOperations,

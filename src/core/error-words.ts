@@ -65,6 +65,10 @@ export const REQUEST_FAULTS = {
     de: 'Genau eines der Felder {field} muss angegeben werden.',
     en: 'exactly one of the fields {field} must be given.',
   },
+  needs_filter: {
+    de: '{field} oder mindestens ein Filter muss angegeben werden.',
+    en: '{field} or at least one filter must be given.',
+  },
   malformed: { de: '{field} hat nicht die verlangte Form.', en: '{field} does not have the required form.' },
   not_in_template: {
     de: '{field} kommt in der Vorlage nicht vor.',

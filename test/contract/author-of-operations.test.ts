@@ -152,6 +152,11 @@ const NAMED: Readonly<Record<string, readonly [types: readonly string[], prepare
     sent,
     (call, { thread }) => call(`/api/threads/${thread}`, { method: 'DELETE' }),
   ],
+  deleteThreads: [
+    ['email.deleted'],
+    sent,
+    (call, { thread }) => call(`/api/threads?ids=${thread}`, { method: 'DELETE' }),
+  ],
   markThreadRead: [
     ['email.updated'],
     received,
@@ -170,6 +175,12 @@ const NAMED: Readonly<Record<string, readonly [types: readonly string[], prepare
     ['thread.updated'],
     sent,
     (call, { thread }) => call(`/api/threads/${thread}`, { method: 'PATCH', json: { status: 'open' } }),
+  ],
+  changeThreads: [
+    ['email.updated', 'thread.updated'],
+    received,
+    (call, { thread }) =>
+      call(`/api/threads?ids=${thread}`, { method: 'PATCH', json: { status: 'done', unread: false } }),
   ],
   splitThread: [
     ['thread.split'],

@@ -74,6 +74,10 @@ const CHECKS: Readonly<Record<string, ((others: Others) => readonly Check[]) | n
   changeThread: ({ thread }) => [
     [`/api/threads/${thread}`, { method: 'PATCH', json: { status: 'done' } }, THREAD],
   ],
+  // Their ids are in many-threads.test.ts: an answer repeats them.
+  changeThreads: () => [
+    ['/api/threads?label=Vertrag', { method: 'PATCH', json: { add_labels: ['x'] } }, 'lists'],
+  ],
   getSafeHtml: ({ email }) => [[`/api/emails/${email}/html`, GET, EMAIL]],
   // Its signature is the permission.
   getImage: null,
@@ -266,6 +270,7 @@ const CHECKS: Readonly<Record<string, ((others: Others) => readonly Check[]) | n
     [`/api/threads/${thread}`, { method: 'DELETE' }, THREAD],
     [`/api/threads/${thread}?dry_run=true`, { method: 'DELETE' }, THREAD],
   ],
+  deleteThreads: () => [['/api/threads?label=Vertrag', { method: 'DELETE' }, 'lists']],
   changeSend: ({ queued }) => [
     [
       `/api/emails/${queued}`,

@@ -23,7 +23,9 @@ const document = JSON.parse(readFileSync(new URL('../../docs/openapi.json', impo
 const RESOURCES = Object.entries(document.paths).flatMap(([path, operations]) =>
   (['put', 'patch'] as const).flatMap((method) => {
     const write = operations[method];
-    return write === undefined || operations['get'] === undefined ? [] : [{ path, method, write }];
+    // PATCH of a list is for its members.
+    const isOne = path.includes('{');
+    return write === undefined || operations['get'] === undefined || !isOne ? [] : [{ path, method, write }];
   }),
 );
 

@@ -159,6 +159,7 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
     listRefusedMerges: async () => ({ refusedMerges: [sampleRefused], nextCursor: null }),
     readThreadPage: async () => ({ thread: sampleRecord, emails: [sampleThreadEmail], nextCursor: null }),
     changeThread: async () => sampleRecord,
+    changeAndMark: async (id) => ({ id, isChanged: true }),
     readUnsubscribeToken: async () => ({ list: sampleUnsubscribe.list, address: sampleUnsubscribe.address }),
     unsubscribe: async () => ({ list: sampleUnsubscribe.list, address: sampleUnsubscribe.address }),
     readRaw: async () => ({ sizeBytes: FILE.length, stream: open(FILE) }),

@@ -241,9 +241,11 @@ describe('a change of a thread', () => {
     );
     expect(tries.map(({ status }) => status).sort()).toEqual([200, 412, 412, 412, 412]);
     expect(tries.find(({ status }) => status === 412)?.body.code).toBe('thread_changed');
-    expect((await tryChange(threadId, {}, { 'if-match': `W/"${version + 1}"` })).status).toBe(412);
+    expect((await tryChange(threadId, {}, { 'if-match': `W/"${version + 1}"` })).body.code).toBe(
+      'version_required',
+    );
     expect((await tryChange(threadId, {}, { 'if-match': '*' })).status).toBe(200);
-    expect((await tryChange(threadId, {}, { 'if-match': '7' })).status).toBe(400);
+    expect((await tryChange(threadId, {}, { 'if-match': '7' })).body.code).toBe('version_required');
   });
 
   it('is refused with a reason where it is wrong', async () => {

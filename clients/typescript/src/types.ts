@@ -111,6 +111,9 @@ export type AccountChange = Input<Schemas['ChangeAccountRequest']>;
 export type AccountCreation = Filter<'createAccount'>;
 
 export type ThreadFilter = Filter<'listThreads'>;
+/** Threads to act on: at most 100 by their ids, or a page of those that filters find. */
+export type ThreadSelection =
+  { readonly ids: readonly string[] } | (ThreadFilter & { readonly ids?: undefined });
 export type EmailFilter = Filter<'listEmails'>;
 export type DraftFilter = Filter<'listDrafts'>;
 export type EventFilter = Filter<'listEvents'>;
@@ -139,6 +142,8 @@ export type StatisticsFilter = Filter<'getStatistics'>;
 export type AssigneeFilter = Filter<'listAssignees'>;
 export type FolderFilter = Filter<'countFolders'>;
 export type ThreadPageFilter = Filter<'getThreadPage'>;
+export type ThreadsChange = Input<Schemas['ThreadsChange']>;
+export type ThreadResults = Schemas['ThreadResults'];
 export type ThreadChange = Input<Schemas['ThreadChange']>;
 export type SplitRequest = Input<Schemas['SplitRequest']>;
 export type MergeRequest = Input<Schemas['MergeRequest']>;

@@ -200,7 +200,7 @@ describe('an example of an answer', () => {
           .map((title) => [title, 'email']),
       ),
       ...Object.fromEntries(
-        ['ThreadSummary', 'ThreadRecord', 'ThreadMark'].map((title) => [title, 'thread']),
+        ['ThreadSummary', 'ThreadRecord', 'ThreadMark', 'ThreadResult'].map((title) => [title, 'thread']),
       ),
       DraftSummary: 'Draft',
       TemplateSummary: 'Template',

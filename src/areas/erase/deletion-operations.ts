@@ -1,4 +1,4 @@
-/** DELETE /api/emails/{id} and /api/threads/{threadId}. */
+/** DELETE /api/emails/{id}, /api/threads/{threadId}, and /api/threads for many at once. */
 import { operationsWith } from '../../platform/operation/declaration.ts';
 import { DryRun } from '../../platform/schemas/dry-run.ts';
 import { DELETION_ERRORS } from '../../platform/schemas/error-schemas.ts';
@@ -11,6 +11,14 @@ import {
 } from '../../platform/schemas/schemas.ts';
 import type { Clock } from '../../platform/base/basics.ts';
 import type { AccountOf } from '../../platform/access/account-of.ts';
+import {
+  CHOSEN_THREADS,
+  chooseThreads,
+  doForEach,
+  MAX_NAMED_THREADS,
+  ThreadResults,
+  type ChoosingDeps,
+} from '../threads/chosen-threads.ts';
 import type { Deletions } from './delete-emails.ts';
 
 const { properties: query } = DryRun(
@@ -25,10 +33,14 @@ const DeletedEmails = record('DeletedEmails', {
 
 const errors = ['not_deletable', ...DELETION_ERRORS] as const;
 
+/** Threads of an act on many of them that are logged; beyond them only their number. */
+const MAX_LOGGED = 100;
+
 const operation = operationsWith<{
   readonly deletions: Deletions;
   readonly accountOf: Pick<AccountOf, 'email' | 'thread'>;
   readonly clock: Clock;
+  readonly listThreads: ChoosingDeps['listThreads'];
 }>();
 
 export const deletionOperations = [
@@ -88,6 +100,43 @@ export const deletionOperations = [
     async run(caller, { threadId, dryRun }, { deletions, clock }) {
       const emails = await (dryRun ? deletions.checkThread(threadId) : deletions.thread(caller, threadId));
       return { id: threadId, emails, deletedAt: dryRun ? null : clock() };
+    },
+  }),
+
+  operation({
+    id: 'deleteThreads',
+    method: 'DELETE',
+    path: '/api/threads',
+    right: ['read', 'operate'],
+    account: 'list',
+    tag: 'Threads',
+    summary: 'Delete many threads with all their emails permanently',
+    description:
+      `As \`DELETE /api/threads/{threadId}\`, for up to ${MAX_NAMED_THREADS} threads that \`ids\` names, or for a page of those ` +
+      'that the filters of `GET /api/threads` find: repeat it with `next_cursor` until that is null. Each thread is deleted or ' +
+      'refused for itself. Without `ids` and filters it is refused.',
+    query: { ...CHOSEN_THREADS, ...query },
+    answer: 'What became of each thread.',
+    atOnce: 2,
+    output: ThreadResults,
+    errors: DELETION_ERRORS,
+    act: {
+      event: 'threads.deleted',
+      unless: ({ dryRun }) => dryRun,
+      what: ({ ids }) => (ids === undefined ? {} : { ids }),
+      after: ({ results }) => {
+        const deleted = results.flatMap(({ id, outcome }) => (outcome === 'deleted' ? [id] : []));
+        return { threadIds: deleted.slice(0, MAX_LOGGED), threadCount: deleted.length };
+      },
+    },
+    async run(caller, { dryRun, ...choice }, deps, signal) {
+      const { deletions } = deps;
+      const { ids, nextCursor } = await chooseThreads(choice, deps);
+      const results = await doForEach({ ids, within: choice.within, signal }, deps, async (id) => {
+        await (dryRun ? deletions.checkThread(id) : deletions.thread(caller, id));
+        return { id, outcome: 'deleted' as const };
+      });
+      return { results, nextCursor };
     },
   }),
 ];

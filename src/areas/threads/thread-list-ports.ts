@@ -89,8 +89,10 @@ export interface ThreadList {
    * Marks all received emails that the thread has now. Returns the thread's id (an alias leads to another one) and the
    * number of its unread emails; null when the thread does not exist.
    */
-  markThread(threadId: string, mark: 'read' | 'unread', keyId?: string | null): Promise<ThreadMark | null>;
+  markThread(threadId: string, mark: Mark, keyId?: string | null): Promise<ThreadMark | null>;
 }
+
+export type Mark = 'read' | 'unread';
 
 export interface ThreadMark {
   readonly threadId: string;

@@ -3,47 +3,35 @@
  * or unread.
  */
 import { routed, type ThreadDeps } from './routed.ts';
+import { requestOf, THREAD_FILTERS, type ThreadFilters } from './thread-filters.ts';
+import { fromJson } from '../../platform/operation/values.ts';
 import { MAX_SHOWN_RECIPIENTS, type ThreadListing, type ThreadMark } from './thread-list-ports.ts';
 import { senderWarnings, type OwnSenders } from '../../core/address/sender-warnings.ts';
-import { invalidRequest } from '../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../../platform/http/answers/context.ts';
 import { OF_THREAD } from '../../platform/http/operations/account-rules.ts';
 import type { ThreadsPage, ThreadsRequest } from './use-cases.ts';
 import { schemaOfOperation } from '../../platform/http/operations/operation-schema.ts';
 import { keyIdOf } from '../../core/keys/caller.ts';
 import {
-  AccountId,
   PAGE_PARAMETERS,
   toPageRequest,
-  toSearchParts,
   pageSchema,
-  SEARCH_PART_PARAMETERS,
-  SearchQuery,
   PAGE_ERRORS,
 } from '../../platform/schemas/page-schemas.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody } from '../../platform/http/body/json-body.ts';
 import { SenderWarnings } from '../emails/sender-warnings.ts';
 import { AutomaticKind } from '../emails/email-schemas.ts';
 import { toAddressJson } from '../emails/email-view.ts';
-import { KeyId } from '../../platform/schemas/right.ts';
 import { errorResponses } from '../../platform/schemas/error-schemas.ts';
-import {
-  ThreadLabel,
-  ThreadStatusText,
-  toWorkJson,
-  UndeliveredCount,
-  workProperties,
-} from '../../platform/schemas/thread-schemas.ts';
+import { toWorkJson, UndeliveredCount, workProperties } from '../../platform/schemas/thread-schemas.ts';
 import {
   AddressObject,
   Direction,
   jsonResponse,
-  Moment,
   NullableUuid,
   record,
   ThreadParams,
   Timestamp,
-  toMoment,
   Uuid,
 } from '../../platform/schemas/schemas.ts';
 
@@ -51,44 +39,10 @@ const ThreadsQuerySchema = {
   type: 'object',
   // A misspelt filter must not return threads that it was meant to exclude.
   additionalProperties: false,
-  properties: {
-    ...PAGE_PARAMETERS,
-    q: { ...SearchQuery, description: 'Only threads with an email that matches all its words.' },
-    ...SEARCH_PART_PARAMETERS,
-    customer_id: { ...Uuid, description: 'Only threads of this customer.' },
-    company_id: { ...Uuid, description: 'Only threads of this company.' },
-    account_id: { ...AccountId, description: 'Only of this account.' },
-    direction: {
-      ...Direction,
-      description: 'Only threads whose newest email has this direction.',
-    },
-    unread: { type: 'boolean', description: 'Only threads with unread emails, or only those without.' },
-    unanswered: {
-      type: 'boolean',
-      description:
-        '`true`: only threads whose newest email not written by a machine (`written_by`) is inbound; `false`: only the others.',
-    },
-    undelivered: {
-      type: 'boolean',
-      description:
-        'Only threads with a send that failed, is unclear, was refused for some recipients, or bounced, and that was not dealt ' +
-        'with; or only the others.',
-    },
-    status: { ...ThreadStatusText, description: 'Only threads of this status.' },
-    assignee: { ...KeyId, description: 'Only threads of this assignee.' },
-    assigned: {
-      type: 'boolean',
-      description: 'Only threads with an assignee, or only those without one.',
-    },
-    label: { ...ThreadLabel, description: 'Only threads with this label.' },
-    has_attachments: {
-      type: 'boolean',
-      description: 'Only threads with attachments, or only those without.',
-    },
-    active_since: { ...Moment, description: 'Only threads whose last activity was at or after this time.' },
-    active_until: { ...Moment, description: 'Only threads whose last activity was before this time.' },
-  },
+  properties: { ...PAGE_PARAMETERS, ...THREAD_FILTERS },
 } as const;
+
+const readQuery = fromJson(THREAD_FILTERS);
 
 const ThreadSummary = record('ThreadSummary', {
   id: Uuid,
@@ -192,28 +146,8 @@ export function registerThreadListRoutes(
       },
     },
     async (request) => {
-      const { query } = request;
-      if (query.assignee !== undefined && query.assigned === false)
-        throw invalidRequest('not_with', { field: 'assignee', other: 'assigned=false' });
-      const asked = {
-        q: query.q ?? null,
-        searchIn: toSearchParts(query),
-        customerId: query.customer_id?.toLowerCase() ?? null,
-        companyId: query.company_id?.toLowerCase() ?? null,
-        accountId: query.account_id ?? null,
-        direction: query.direction ?? null,
-        unread: query.unread ?? null,
-        unanswered: query.unanswered ?? null,
-        undelivered: query.undelivered ?? null,
-        status: query.status ?? null,
-        assignee: query.assignee ?? null,
-        isAssigned: query.assigned ?? null,
-        label: query.label ?? null,
-        hasAttachments: query.has_attachments ?? null,
-        activeSince: momentOf('active_since', query.active_since),
-        activeUntil: momentOf('active_until', query.active_until),
-        ...toPageRequest(query),
-      };
+      const query = readQuery(request.query) as ThreadFilters;
+      const asked = { ...requestOf(query), ...toPageRequest(request.query) };
       const page = await perform(request, listThreads, asked, (within, threads) =>
         threads.listThreads(within),
       );
@@ -257,9 +191,6 @@ export function registerThreadListRoutes(
     );
   }
 }
-
-const momentOf = (field: string, text: string | undefined): Date | null =>
-  text === undefined ? null : toMoment(field, text);
 
 const toMarkJson = ({ threadId, unreadCount }: ThreadMark) => ({ id: threadId, unread_count: unreadCount });
 

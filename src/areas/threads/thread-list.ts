@@ -1,16 +1,15 @@
 /** `ThreadList` on PostgreSQL. Triggers maintain the rows of `thread_summaries`, see migrations/0001_schema/thread-list.ts. */
-import type { Pool, PoolClient } from 'pg';
+import type { Pool } from 'pg';
 import { accountIdsOf, howMany } from '../../platform/base/account-filter.ts';
 import type { ThreadList, ThreadListing, ThreadsQuery } from './thread-list-ports.ts';
 import { toSnippet } from '../../core/message/snippet.ts';
 import { formatTsquery } from '../../core/search/query.ts';
-import { LISTED } from '../emails/listed.ts';
-import { threadIdOf } from '../emails/thread-rows.ts';
+import { markThread } from './thread-marks.ts';
 import { participantsOf } from './participants.ts';
 import { facetsOf, type ListedThreadColumns } from './thread-list-rows.ts';
 import { COUNT, LIST, LOOK_UP, WALK } from './thread-list-statements.ts';
 import { WORK_COUNT, WORK_LIST, WORK_LOOK_UP, WORK_WALK } from './thread-work-list.ts';
-import { run, statement, type Executor, type RowOf } from '../../platform/db/statement.ts';
+import { run, type Executor, type RowOf } from '../../platform/db/statement.ts';
 import { WALK_COST, type planSearch } from '../search/search-plan.ts';
 import { searchPage } from '../search/search-pages.ts';
 import { nameAuthor } from '../../platform/db/name-author.ts';
@@ -45,14 +44,8 @@ export function createThreadList(pool: Pool, reads: Executor = pool, choose?: ty
     markThread: (threadId, mark, keyId) =>
       inTransaction(pool, async (client) => {
         await nameAuthor(client, keyId);
-        const thread = await lockThread(client, threadId);
-        if (thread === null) return null;
-        // A transaction that adds an email at this moment waits for this lock, or this one waits for that transaction.
-        await run(client, LOCK_SUMMARY, { thread });
-        await run(client, mark === 'read' ? MARK_READ : MARK_UNREAD, { thread });
-        await run(client, REFRESH_SUMMARY, { thread });
-        const [summary] = await run(client, READ_UNREAD_COUNT, { thread });
-        return { threadId: thread, unreadCount: summary?.unread_count ?? 0 };
+        const marked = await markThread(client, threadId, mark);
+        return marked === null ? null : { threadId: marked.threadId, unreadCount: marked.unreadCount };
       }),
   };
 }
@@ -118,54 +111,6 @@ function workPages(pool: Executor, request: ThreadsQuery): Pages {
     lookUp: (words, rarest) => run(pool, WORK_LOOK_UP.of(choice), { ...values, words, rarest }),
   };
 }
-
-const MARK_READ = statement(
-  'mark-thread-read',
-  `delete from unread_emails where email_id = any (array(select id from emails where thread_id = $thread))`,
-);
-
-const MARK_UNREAD = statement(
-  'mark-thread-unread',
-  `insert into unread_emails (email_id)
-  select e.id from emails e where e.thread_id = $thread and e.direction = 'inbound' and ${LISTED} order by e.id
-  on conflict do nothing`,
-);
-
-const LOCK_SUMMARY = statement(
-  'lock-summary',
-  'select from thread_summaries where thread_id = $thread for update',
-);
-
-const REFRESH_SUMMARY = statement(
-  'refresh-summary',
-  'select refresh_thread_summaries(array[$thread::uuid]) as done',
-);
-
-const READ_UNREAD_COUNT = statement(
-  'unread-count',
-  'select unread_count from thread_summaries where thread_id = $thread',
-);
-
-/** The thread itself, or the target of an alias. It can't be merged away until the transaction ends. */
-async function lockThread(client: PoolClient, id: string): Promise<string | null> {
-  const [thread] = await run(client, HOLD_THREAD, { id });
-  if (thread !== undefined) return thread.id;
-  // The thread may have become an alias while this waited for the lock.
-  const [target] = await run(client, HOLD_TARGET, { id });
-  return target?.id ?? null;
-}
-
-const HOLD_THREAD = statement(
-  'hold-thread',
-  `select id from email_threads
-  where id = ${threadIdOf('$id::uuid')}
-  for key share`,
-);
-
-const HOLD_TARGET = statement(
-  'hold-target-of-alias',
-  'select t.id from thread_aliases a join email_threads t on t.id = a.thread_id where a.id = $id for key share of t',
-);
 
 function toThreadListing(row: Row): ThreadListing {
   return {

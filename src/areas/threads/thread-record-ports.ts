@@ -1,6 +1,7 @@
 /** One thread with a page of its emails, and the fields that people may set on it. */
 import type { AttachmentView, DeliveryView, InvitationView } from '../emails/email-ports.ts';
 import type { AddressView } from '../../core/address/address-view.ts';
+import type { Mark } from './thread-list-ports.ts';
 import type { Place } from '../../platform/base/paging.ts';
 import type { AutomaticMail } from '../../core/delivery/automatic.ts';
 import type { Protection } from '../../core/mime/parse/parsed-message.ts';
@@ -145,4 +146,20 @@ export interface ThreadChanges {
    * @param keyId the key that makes the change, for events; null: none
    */
   changeThread(threadId: string, change: ThreadChange, keyId: string | null): Promise<string>;
+  /** The same, and marks its emails, for a request about many threads; a dry run changes nothing and throws the same errors. */
+  changeAndMark(threadId: string, change: ThreadChange, options: MarkOptions): Promise<ChangedThread>;
+}
+
+export interface MarkOptions {
+  readonly keyId: string | null;
+  /** null: the marks stay. */
+  readonly mark: Mark | null;
+  readonly dryRun: boolean;
+}
+
+export interface ChangedThread {
+  /** Another id than the requested one for an alias. */
+  readonly id: string;
+  /** False when the thread was like that already. */
+  readonly isChanged: boolean;
 }

@@ -17,10 +17,12 @@ export function createThreadPageReads({
 }
 
 export function createThreadChangeActs(
-  { changeThread }: ThreadChanges,
+  { changeThread, changeAndMark }: ThreadChanges,
   pages: ThreadPages,
-): Pick<ThreadUseCases, 'changeThread'> {
+): Pick<ThreadUseCases, 'changeThread' | 'changeAndMark'> {
   return {
+    changeAndMark,
+
     async changeThread(threadId, change, keyId) {
       const id = await changeThread(threadId, change, keyId);
       return (await read(pages, { threadId: id, withHtml: false, limit: 1, after: null })).thread;

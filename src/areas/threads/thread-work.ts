@@ -5,11 +5,13 @@
  */
 import type { Pool } from 'pg';
 import { ServiceError } from '../../core/errors.ts';
-import { type ThreadChange, type ThreadChanges } from './thread-record-ports.ts';
+import type { ChangedThread, ThreadChange, ThreadChanges } from './thread-record-ports.ts';
+import { markThread } from './thread-marks.ts';
 import { MAX_THREAD_LABELS } from '../../core/thread/thread-work.ts';
+import { DryRunEnd, withDryRun } from '../../platform/db/dry-run.ts';
 import { inLinkingTransaction } from '../../platform/db/linking-transaction.ts';
 import { nameAuthor } from '../../platform/db/name-author.ts';
-import { run, statement, type Executor } from '../../platform/db/statement.ts';
+import { run, runCounting, statement, type Executor } from '../../platform/db/statement.ts';
 import { LOCK_THREADS, threadIdOf } from '../emails/thread-rows.ts';
 import { requireAssignee } from './assignees.ts';
 import { relinkCustomers } from '../customers/relink-customers.ts';
@@ -20,33 +22,53 @@ const MAX_MERGED_LABELS = 100;
 export function createThreadChanges(pool: Pool): ThreadChanges {
   return {
     changeThread: (threadId, change, keyId) =>
-      inLinkingTransaction(pool, async (trx) => {
-        const thread = await lockThread(trx, threadId);
-        if (thread === null) throw new ServiceError('thread_not_found');
-        const { id } = thread;
-        if (change.version !== null && change.version !== thread.version) {
-          throw new ServiceError('thread_changed');
-        }
-        const { assignee = thread.assignee } = change;
-        if (assignee !== null && assignee !== thread.assignee)
-          await requireAssignee(trx, assignee, thread.account_id);
-        const labels = labelsAfter(thread.labels, change);
-        await nameAuthor(trx, keyId);
-        await run(trx, CHANGE, {
-          id,
-          status: change.status ?? thread.status,
-          assignee,
-          labels,
-          customerId: choiceAfter(change.customerId, thread.customer_id, thread.chosen_customer_id),
-          companyId: choiceAfter(change.companyId, thread.company_id, thread.chosen_company_id),
-        });
-        if (change.settles === true || change.status === 'done') await settleUndelivered(trx, id);
-        if (change.customerId !== undefined || change.companyId !== undefined) {
-          await relinkCustomers(trx, [id]);
-        }
-        return id;
-      }),
+      inLinkingTransaction(pool, async (trx) => (await apply(trx, threadId, change, keyId)).id),
+
+    changeAndMark: (threadId, change, { keyId, mark, dryRun }) =>
+      withDryRun(
+        inLinkingTransaction(pool, async (trx) => {
+          const { id, isChanged } = await apply(trx, threadId, change, keyId);
+          const marked = mark === null ? null : await markThread(trx, id, mark);
+          const result = { id, isChanged: isChanged || (marked?.marked ?? 0) > 0 };
+          if (dryRun) throw new DryRunEnd(result);
+          return result;
+        }),
+      ),
   };
+}
+
+/** Throws what `ThreadChanges` throws. */
+async function apply(
+  trx: Executor,
+  threadId: string,
+  change: ThreadChange,
+  keyId: string | null,
+): Promise<ChangedThread> {
+  const thread = await lockThread(trx, threadId);
+  if (thread === null) throw new ServiceError('thread_not_found');
+  const { id } = thread;
+  if (change.version !== null && change.version !== thread.version) {
+    throw new ServiceError('thread_changed');
+  }
+  const { assignee = thread.assignee } = change;
+  if (assignee !== null && assignee !== thread.assignee)
+    await requireAssignee(trx, assignee, thread.account_id);
+  const labels = labelsAfter(thread.labels, change);
+  await nameAuthor(trx, keyId);
+  const changed = await runCounting(trx, CHANGE, {
+    id,
+    status: change.status ?? thread.status,
+    assignee,
+    labels,
+    customerId: choiceAfter(change.customerId, thread.customer_id, thread.chosen_customer_id),
+    companyId: choiceAfter(change.companyId, thread.company_id, thread.chosen_company_id),
+  });
+  const isSettled = change.settles === true || change.status === 'done';
+  const settled = isSettled ? await settleUndelivered(trx, id) : 0;
+  if (change.customerId !== undefined || change.companyId !== undefined) {
+    await relinkCustomers(trx, [id]);
+  }
+  return { id, isChanged: changed + settled > 0 };
 }
 
 /** A value that the thread shows by a rule, given back, is no choice: the rule goes on to decide. */
@@ -96,9 +118,9 @@ const CHANGE = statement(
     is distinct from ($status, $assignee::text, $labels::text[], $customerId::uuid, $companyId::uuid)`,
 );
 
-/** A person dealt with what was not delivered. The caller has locked the thread; the trigger of the table counts it anew. */
-export async function settleUndelivered(executor: Executor, id: string): Promise<void> {
-  await run(executor, SETTLE, { id });
+/** A person dealt with what was not delivered. The caller has locked the thread; the trigger of the table counts it anew. Returns the number of sends. */
+export function settleUndelivered(executor: Executor, id: string): Promise<number> {
+  return runCounting(executor, SETTLE, { id });
 }
 
 const SETTLE = statement(

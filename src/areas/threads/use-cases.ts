@@ -4,8 +4,8 @@ import type { PageRequest } from '../../platform/base/paging.ts';
 import type { ExplainedPlacement } from './placement-facts.ts';
 import type { AccountFilter } from '../../platform/base/account-filter.ts';
 import type { RefusedMerge } from './refused-merge-store.ts';
-import type { ThreadChange, ThreadEmail, ThreadRecord } from './thread-record-ports.ts';
-import type { ThreadEmails, ThreadFilter, ThreadListing, ThreadMark } from './thread-list-ports.ts';
+import type { ThreadChange, ThreadChanges, ThreadEmail, ThreadRecord } from './thread-record-ports.ts';
+import type { Mark, ThreadEmails, ThreadFilter, ThreadListing, ThreadMark } from './thread-list-ports.ts';
 
 export interface ThreadsRequest extends ThreadFilter, PageRequest {
   /** The search in their emails as a person typed it, see core/search/query.ts; null: any. */
@@ -41,7 +41,7 @@ export interface ThreadPageResult {
   readonly nextCursor: string | null;
 }
 
-export interface ThreadUseCases {
+export interface ThreadUseCases extends Pick<ThreadChanges, 'changeAndMark'> {
   /**
    * The record of a thread, and its newest emails with everything that a page shows. Throws `thread_not_found`,
    * `invalid_cursor`.
@@ -61,7 +61,7 @@ export interface ThreadUseCases {
   /** Newest activity first. Throws `invalid_cursor`, `unknown_account`. */
   listThreads(request: ThreadsRequest): Promise<ThreadsPage>;
   /** Marks the received emails that a thread has now. Throws `thread_not_found`. */
-  markThread(threadId: string, mark: 'read' | 'unread', keyId: string | null): Promise<ThreadMark>;
+  markThread(threadId: string, mark: Mark, keyId: string | null): Promise<ThreadMark>;
   /** Refused merges, newest first. Throws `invalid_cursor`, `unknown_account`. */
   listRefusedMerges(request: RefusedMergesRequest): Promise<RefusedMergesPage>;
   /** Throws `email_not_found`. */

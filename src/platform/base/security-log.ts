@@ -32,6 +32,8 @@ const EVENTS = {
     'info',
     'an operator changed the status, the assignee, the labels or the customer of a thread',
   ],
+  'threads.changed': ['info', 'an operator changed many threads at once'],
+  'threads.deleted': ['info', 'an operator deleted many threads at once'],
   'thread.split': ['info', 'an operator split a thread'],
   'thread.merged': ['info', 'an operator merged threads'],
   'thread.emails_moved': ['info', 'an operator moved emails to another thread'],

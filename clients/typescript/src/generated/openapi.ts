@@ -146,10 +146,18 @@ export interface paths {
         get: operations["listThreads"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Delete many threads with all their emails permanently
+         * @description As `DELETE /api/threads/{threadId}`, for up to 100 threads that `ids` names, or for a page of those that the filters of `GET /api/threads` find: repeat it with `next_cursor` until that is null. Each thread is deleted or refused for itself. Without `ids` and filters it is refused. Needs the rights `read` and `operate`.
+         */
+        delete: operations["deleteThreads"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change many threads
+         * @description The same change for up to 100 threads that `ids` names, or for a page of those that the filters of `GET /api/threads` find: repeat it with `next_cursor` until that is null. Each thread is judged and changed for itself. Without `ids` and filters it is refused. Needs the rights `read` and `handle`.
+         */
+        patch: operations["changeThreads"];
         trace?: never;
     };
     "/api/thread/{threadId}/read": {
@@ -2156,6 +2164,50 @@ export interface components {
             threads: components["schemas"]["ThreadSummary"][];
             next_cursor: components["schemas"]["NextCursor"];
         };
+        AssigneeChoice: string | null;
+        ThreadsChange: {
+            /** @description Customer chosen by hand; it wins over the sends and the rules. The customer that the thread already has by them is no choice and changes nothing; null removes the choice. */
+            customer_id?: components["schemas"]["NullableUuid"];
+            company_id?: components["schemas"]["NullableUuid"];
+            /** @description `done` also settles undelivered sends. */
+            status?: components["schemas"]["ThreadStatus"];
+            /**
+             * @description `false` settles undelivered sends.
+             * @enum {boolean}
+             */
+            undelivered?: false;
+            /** @description Id of a key that may answer in the account of the thread (`GET /api/assignees`), or of the present assignee; null: not assigned. */
+            assignee?: components["schemas"]["AssigneeChoice"];
+            /** @description Replaces all labels. */
+            labels?: components["schemas"]["ThreadLabel"][];
+            /** @description Labels to add. */
+            add_labels?: components["schemas"]["ThreadLabel"][];
+            /** @description Labels to remove. */
+            remove_labels?: components["schemas"]["ThreadLabel"][];
+            /** @description `false` marks all received emails of the threads as read, `true` as unread. */
+            unread?: boolean;
+        };
+        ThreadRefusal: {
+            code: components["schemas"]["ErrorCode"];
+            /** @description German text for people. */
+            error: string;
+            /** @description The same in English. */
+            message: string;
+        } | null;
+        ThreadResult: {
+            /** @description Differs from the requested id when that thread was merged into this one. */
+            id: components["schemas"]["Uuid"];
+            /** @enum {string} */
+            outcome: "changed" | "unchanged" | "deleted" | "refused";
+            /** @description Why it was refused; null when it was not. */
+            refusal: components["schemas"]["ThreadRefusal"];
+        };
+        ThreadResults: {
+            /** @description One result for each thread; what is refused for one of them stops no other. */
+            results: components["schemas"]["ThreadResult"][];
+            /** @description For the next threads that the filters find; null when these were the last, and with `ids`. */
+            next_cursor: string | null;
+        };
         ThreadMark: {
             /** @description Id of the thread. It differs from the requested id when that thread was merged into this one. */
             id: components["schemas"]["Uuid"];
@@ -2426,7 +2478,7 @@ export interface components {
              */
             undelivered?: false;
             /** @description Id of a key that may answer in the account of the thread (`GET /api/assignees`), or of the present assignee; null: not assigned. */
-            assignee?: string | null;
+            assignee?: components["schemas"]["AssigneeChoice"];
             /** @description Replaces all labels. */
             labels?: components["schemas"]["ThreadLabel"][];
             /** @description Labels to add. */
@@ -4840,7 +4892,7 @@ export interface components {
         /** @description The draft as it is now. */
         Draft: {
             headers: {
-                ETag: components["headers"]["ETag2"];
+                ETag: components["headers"]["ETag3"];
                 [name: string]: unknown;
             };
             content: {
@@ -4890,7 +4942,7 @@ export interface components {
                 "Content-Length": components["headers"]["ContentLength"];
                 "Content-Disposition": components["headers"]["ContentDisposition"];
                 "Accept-Ranges": components["headers"]["AcceptRanges"];
-                ETag: components["headers"]["ETag3"];
+                ETag: components["headers"]["ETag4"];
                 "Cache-Control": components["headers"]["CacheControl"];
                 [name: string]: unknown;
             };
@@ -4905,7 +4957,7 @@ export interface components {
                 "Content-Length": components["headers"]["ContentLength"];
                 "Content-Disposition": components["headers"]["ContentDisposition"];
                 "Accept-Ranges": components["headers"]["AcceptRanges"];
-                ETag: components["headers"]["ETag3"];
+                ETag: components["headers"]["ETag4"];
                 "Cache-Control": components["headers"]["CacheControl"];
                 "Content-Range": components["headers"]["ContentRange2"];
                 [name: string]: unknown;
@@ -4918,7 +4970,7 @@ export interface components {
         /** @description Not modified. */
         NotModified: {
             headers: {
-                ETag: components["headers"]["ETag3"];
+                ETag: components["headers"]["ETag4"];
                 "Cache-Control": components["headers"]["CacheControl"];
                 [name: string]: unknown;
             };
@@ -5039,7 +5091,7 @@ export interface components {
         /** @description The account as it is now. */
         Account: {
             headers: {
-                ETag: components["headers"]["ETag4"];
+                ETag: components["headers"]["ETag2"];
                 [name: string]: unknown;
             };
             content: {
@@ -5125,7 +5177,7 @@ export interface components {
         /** @description What is registered now; past mail is linked. */
         CustomerRegistered: {
             headers: {
-                ETag: components["headers"]["ETag4"];
+                ETag: components["headers"]["ETag2"];
                 [name: string]: unknown;
             };
             content: {
@@ -5165,7 +5217,7 @@ export interface components {
         /** @description The webhook as it is now. */
         Webhook: {
             headers: {
-                ETag: components["headers"]["ETag4"];
+                ETag: components["headers"]["ETag2"];
                 [name: string]: unknown;
             };
             content: {
@@ -5251,14 +5303,44 @@ export interface components {
         limit: number;
         /** @description `next_cursor` of the previous page; absent for the first page. */
         cursor: string;
+        /** @description Only threads with an email that matches all its words. */
+        q: components["schemas"]["SearchQuery"];
         /** @description The same, of the names and addresses of the sender alone. */
         from: components["schemas"]["SearchQuery"];
         /** @description The same, of the names and addresses of all recipients alone. */
         to: components["schemas"]["SearchQuery"];
         /** @description The same, of the subject alone. */
         subject: components["schemas"]["SearchQuery"];
+        /** @description Only threads of this customer. */
+        customer_id: components["schemas"]["Uuid"];
+        /** @description Only threads of this company. */
+        company_id: components["schemas"]["Uuid"];
         /** @description Only of this account. */
         account_id: components["schemas"]["AccountId"];
+        /** @description Only threads whose newest email has this direction. */
+        direction: components["schemas"]["Direction"];
+        /** @description Only threads with unread emails, or only those without. */
+        unread: boolean;
+        /** @description `true`: only threads whose newest email not written by a machine (`written_by`) is inbound; `false`: only the others. */
+        unanswered: boolean;
+        /** @description Only threads with a send that failed, is unclear, was refused for some recipients, or bounced, and that was not dealt with; or only the others. */
+        undelivered: boolean;
+        /** @description Only threads of this status. */
+        status: components["schemas"]["ThreadStatus"];
+        /** @description Only threads of this assignee. */
+        assignee: components["schemas"]["KeyId"];
+        /** @description Only threads with an assignee, or only those without one. */
+        assigned: boolean;
+        /** @description Only threads with this label. */
+        label: components["schemas"]["ThreadLabel"];
+        /** @description Only threads with attachments, or only those without. */
+        has_attachments: boolean;
+        /** @description Only threads whose last activity was at or after this time. */
+        active_since: string;
+        /** @description Only threads whose last activity was before this time. */
+        active_until: string;
+        /** @description Up to 100 thread ids, with commas between them; not together with filters. */
+        ids: string;
         /** @description True: nothing is deleted; the response contains the number of emails that would be deleted, or the error. */
         dry_run: boolean;
         /** @description True: nothing is sent, recorded, counted against a limit or learned; the response is the email that would be sent. Not with `Idempotency-Key`. */
@@ -5280,7 +5362,7 @@ export interface components {
         /** @description ETags of which one must be current; otherwise the response is 412. */
         "if-match": string;
         /** @description Only this direction. */
-        direction: components["schemas"]["Direction"];
+        direction2: components["schemas"]["Direction"];
         /** @description Id of the customer in the calling system. */
         customerId: components["schemas"]["Uuid"];
         /** @description `next_cursor` of the previous page; absent for the first page. */
@@ -5318,6 +5400,8 @@ export interface components {
         ETag: string;
         /** @description A browser may store the response and revalidates it by the ETag. */
         CacheControl: "private, no-cache";
+        /** @description The newest version in quotes, for `If-Match`. */
+        ETag2: string;
         /** @description Present on the response to a repeated request: the request did nothing and got the response of the first one with its key. */
         IdempotencyReplayed: true;
         /** @description `/api/emails/{id}` of the email. */
@@ -5325,13 +5409,11 @@ export interface components {
         /** @description When the request preferred it (RFC 7240 §3). */
         PreferenceApplied: "respond-async";
         /** @description The version in quotes, for `If-Match`. */
-        ETag2: string;
-        /** @description The SHA-256 of the whole file, in quotes. */
         ETag3: string;
+        /** @description The SHA-256 of the whole file, in quotes. */
+        ETag4: string;
         /** @description Which bytes of how many (RFC 9110 §14.4). */
         ContentRange2: string;
-        /** @description The newest version in quotes, for `If-Match`. */
-        ETag4: string;
     };
     pathItems: never;
 }
@@ -5677,7 +5759,7 @@ export interface operations {
                 /** @description `next_cursor` of the previous page; absent for the first page. */
                 cursor?: components["parameters"]["cursor"];
                 /** @description Only threads with an email that matches all its words. */
-                q?: components["schemas"]["SearchQuery"];
+                q?: components["parameters"]["q"];
                 /** @description The same, of the names and addresses of the sender alone. */
                 from?: components["parameters"]["from"];
                 /** @description The same, of the names and addresses of all recipients alone. */
@@ -5685,33 +5767,33 @@ export interface operations {
                 /** @description The same, of the subject alone. */
                 subject?: components["parameters"]["subject"];
                 /** @description Only threads of this customer. */
-                customer_id?: components["schemas"]["Uuid"];
+                customer_id?: components["parameters"]["customer_id"];
                 /** @description Only threads of this company. */
-                company_id?: components["schemas"]["Uuid"];
+                company_id?: components["parameters"]["company_id"];
                 /** @description Only of this account. */
                 account_id?: components["parameters"]["account_id"];
                 /** @description Only threads whose newest email has this direction. */
-                direction?: components["schemas"]["Direction"];
+                direction?: components["parameters"]["direction"];
                 /** @description Only threads with unread emails, or only those without. */
-                unread?: boolean;
+                unread?: components["parameters"]["unread"];
                 /** @description `true`: only threads whose newest email not written by a machine (`written_by`) is inbound; `false`: only the others. */
-                unanswered?: boolean;
+                unanswered?: components["parameters"]["unanswered"];
                 /** @description Only threads with a send that failed, is unclear, was refused for some recipients, or bounced, and that was not dealt with; or only the others. */
-                undelivered?: boolean;
+                undelivered?: components["parameters"]["undelivered"];
                 /** @description Only threads of this status. */
-                status?: components["schemas"]["ThreadStatus"];
+                status?: components["parameters"]["status"];
                 /** @description Only threads of this assignee. */
-                assignee?: components["schemas"]["KeyId"];
+                assignee?: components["parameters"]["assignee"];
                 /** @description Only threads with an assignee, or only those without one. */
-                assigned?: boolean;
+                assigned?: components["parameters"]["assigned"];
                 /** @description Only threads with this label. */
-                label?: components["schemas"]["ThreadLabel"];
+                label?: components["parameters"]["label"];
                 /** @description Only threads with attachments, or only those without. */
-                has_attachments?: boolean;
+                has_attachments?: components["parameters"]["has_attachments"];
                 /** @description Only threads whose last activity was at or after this time. */
-                active_since?: string;
+                active_since?: components["parameters"]["active_since"];
                 /** @description Only threads whose last activity was before this time. */
-                active_until?: string;
+                active_until?: components["parameters"]["active_until"];
             };
             header?: never;
             path?: never;
@@ -5780,6 +5862,185 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Threads"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    deleteThreads: {
+        parameters: {
+            query?: {
+                /** @description Up to 100 thread ids, with commas between them; not together with filters. */
+                ids?: components["parameters"]["ids"];
+                /** @description Only threads with an email that matches all its words. */
+                q?: components["parameters"]["q"];
+                /** @description The same, of the names and addresses of the sender alone. */
+                from?: components["parameters"]["from"];
+                /** @description The same, of the names and addresses of all recipients alone. */
+                to?: components["parameters"]["to"];
+                /** @description The same, of the subject alone. */
+                subject?: components["parameters"]["subject"];
+                /** @description Only threads of this customer. */
+                customer_id?: components["parameters"]["customer_id"];
+                /** @description Only threads of this company. */
+                company_id?: components["parameters"]["company_id"];
+                /** @description Only of this account. */
+                account_id?: components["parameters"]["account_id"];
+                /** @description Only threads whose newest email has this direction. */
+                direction?: components["parameters"]["direction"];
+                /** @description Only threads with unread emails, or only those without. */
+                unread?: components["parameters"]["unread"];
+                /** @description `true`: only threads whose newest email not written by a machine (`written_by`) is inbound; `false`: only the others. */
+                unanswered?: components["parameters"]["unanswered"];
+                /** @description Only threads with a send that failed, is unclear, was refused for some recipients, or bounced, and that was not dealt with; or only the others. */
+                undelivered?: components["parameters"]["undelivered"];
+                /** @description Only threads of this status. */
+                status?: components["parameters"]["status"];
+                /** @description Only threads of this assignee. */
+                assignee?: components["parameters"]["assignee"];
+                /** @description Only threads with an assignee, or only those without one. */
+                assigned?: components["parameters"]["assigned"];
+                /** @description Only threads with this label. */
+                label?: components["parameters"]["label"];
+                /** @description Only threads with attachments, or only those without. */
+                has_attachments?: components["parameters"]["has_attachments"];
+                /** @description Only threads whose last activity was at or after this time. */
+                active_since?: components["parameters"]["active_since"];
+                /** @description Only threads whose last activity was before this time. */
+                active_until?: components["parameters"]["active_until"];
+                /** @description Maximum number of entries on a page. */
+                limit?: components["parameters"]["limit"];
+                /** @description `next_cursor` of the previous page; absent for the first page. */
+                cursor?: components["parameters"]["cursor"];
+                /** @description True: nothing is deleted; the response contains the number of emails that would be deleted, or the error. */
+                dry_run?: components["parameters"]["dry_run"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What became of each thread. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "results": [
+                     *         {
+                     *           "id": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
+                     *           "outcome": "deleted",
+                     *           "refusal": null
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ThreadResults"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    changeThreads: {
+        parameters: {
+            query?: {
+                /** @description Up to 100 thread ids, with commas between them; not together with filters. */
+                ids?: components["parameters"]["ids"];
+                /** @description Only threads with an email that matches all its words. */
+                q?: components["parameters"]["q"];
+                /** @description The same, of the names and addresses of the sender alone. */
+                from?: components["parameters"]["from"];
+                /** @description The same, of the names and addresses of all recipients alone. */
+                to?: components["parameters"]["to"];
+                /** @description The same, of the subject alone. */
+                subject?: components["parameters"]["subject"];
+                /** @description Only threads of this customer. */
+                customer_id?: components["parameters"]["customer_id"];
+                /** @description Only threads of this company. */
+                company_id?: components["parameters"]["company_id"];
+                /** @description Only of this account. */
+                account_id?: components["parameters"]["account_id"];
+                /** @description Only threads whose newest email has this direction. */
+                direction?: components["parameters"]["direction"];
+                /** @description Only threads with unread emails, or only those without. */
+                unread?: components["parameters"]["unread"];
+                /** @description `true`: only threads whose newest email not written by a machine (`written_by`) is inbound; `false`: only the others. */
+                unanswered?: components["parameters"]["unanswered"];
+                /** @description Only threads with a send that failed, is unclear, was refused for some recipients, or bounced, and that was not dealt with; or only the others. */
+                undelivered?: components["parameters"]["undelivered"];
+                /** @description Only threads of this status. */
+                status?: components["parameters"]["status"];
+                /** @description Only threads of this assignee. */
+                assignee?: components["parameters"]["assignee"];
+                /** @description Only threads with an assignee, or only those without one. */
+                assigned?: components["parameters"]["assigned"];
+                /** @description Only threads with this label. */
+                label?: components["parameters"]["label"];
+                /** @description Only threads with attachments, or only those without. */
+                has_attachments?: components["parameters"]["has_attachments"];
+                /** @description Only threads whose last activity was at or after this time. */
+                active_since?: components["parameters"]["active_since"];
+                /** @description Only threads whose last activity was before this time. */
+                active_until?: components["parameters"]["active_until"];
+                /** @description Maximum number of entries on a page. */
+                limit?: components["parameters"]["limit"];
+                /** @description `next_cursor` of the previous page; absent for the first page. */
+                cursor?: components["parameters"]["cursor"];
+                /** @description True: nothing is changed; the results are those that the change would have. */
+                dry_run?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "customer_id": "6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34",
+                 *       "company_id": null,
+                 *       "status": "done",
+                 *       "undelivered": false,
+                 *       "assignee": "4n8t0c5mz2qk",
+                 *       "labels": [
+                 *         "Angebot"
+                 *       ],
+                 *       "add_labels": [
+                 *         "Angebot"
+                 *       ],
+                 *       "remove_labels": [
+                 *         "Angebot"
+                 *       ],
+                 *       "unread": false
+                 *     }
+                 */
+                "application/json": components["schemas"]["ThreadsChange"];
+            };
+        };
+        responses: {
+            /** @description What became of each thread. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "results": [
+                     *         {
+                     *           "id": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
+                     *           "outcome": "changed",
+                     *           "refusal": null
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ThreadResults"];
                 };
             };
             default: components["responses"]["Error"];
@@ -6031,8 +6292,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `"<version>"` that the caller knows; the response is 412 when the thread was changed since. */
-                "if-match"?: string;
+                /** @description The version that the change is for; `*` or absent for any. */
+                "If-Match"?: string;
             };
             path: {
                 /** @description The thread, or one that was merged into it. */
@@ -6058,6 +6319,7 @@ export interface operations {
             /** @description The updated record. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag2"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6658,7 +6920,7 @@ export interface operations {
             /** @description Stored. */
             201: {
                 headers: {
-                    ETag: components["headers"]["ETag2"];
+                    ETag: components["headers"]["ETag3"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6894,7 +7156,7 @@ export interface operations {
                 /** @description Only emails of this company. */
                 company_id?: components["schemas"]["Uuid"];
                 /** @description Only this direction. */
-                direction?: components["parameters"]["direction"];
+                direction?: components["parameters"]["direction2"];
                 /** @description Only emails that bounced for a recipient, or only the others. */
                 bounced?: boolean;
                 /** @description Only emails with attached files (not images of the HTML), or only those without. */
@@ -7407,7 +7669,7 @@ export interface operations {
                 /** @description `next_cursor` of the previous page; absent for the first page. */
                 cursor?: components["parameters"]["cursor"];
                 /** @description Only this direction. */
-                direction?: components["parameters"]["direction"];
+                direction?: components["parameters"]["direction2"];
                 /** @description Only emails at or after this time. */
                 since?: string;
                 /** @description Only emails before this time. */
@@ -8039,7 +8301,7 @@ export interface operations {
             /** @description Its first version. */
             201: {
                 headers: {
-                    ETag: components["headers"]["ETag4"];
+                    ETag: components["headers"]["ETag2"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8085,7 +8347,7 @@ export interface operations {
             /** @description The version. */
             200: {
                 headers: {
-                    ETag: components["headers"]["ETag4"];
+                    ETag: components["headers"]["ETag2"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8173,7 +8435,7 @@ export interface operations {
             /** @description The new version. */
             200: {
                 headers: {
-                    ETag: components["headers"]["ETag4"];
+                    ETag: components["headers"]["ETag2"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8565,7 +8827,7 @@ export interface operations {
             /** @description The entry. */
             200: {
                 headers: {
-                    ETag: components["headers"]["ETag4"];
+                    ETag: components["headers"]["ETag2"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8615,7 +8877,7 @@ export interface operations {
             /** @description The entry. */
             200: {
                 headers: {
-                    ETag: components["headers"]["ETag4"];
+                    ETag: components["headers"]["ETag2"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9442,7 +9704,7 @@ export interface operations {
             /** @description The registered data. */
             200: {
                 headers: {
-                    ETag: components["headers"]["ETag4"];
+                    ETag: components["headers"]["ETag2"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10240,7 +10502,7 @@ export interface operations {
             /** @description The key. */
             200: {
                 headers: {
-                    ETag: components["headers"]["ETag4"];
+                    ETag: components["headers"]["ETag2"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10293,7 +10555,7 @@ export interface operations {
             /** @description Revoked. */
             200: {
                 headers: {
-                    ETag: components["headers"]["ETag4"];
+                    ETag: components["headers"]["ETag2"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10356,7 +10618,7 @@ export interface operations {
             /** @description As it is now. */
             200: {
                 headers: {
-                    ETag: components["headers"]["ETag4"];
+                    ETag: components["headers"]["ETag2"];
                     [name: string]: unknown;
                 };
                 content: {

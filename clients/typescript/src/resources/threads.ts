@@ -23,6 +23,9 @@ import type {
   ThreadPage,
   ThreadPageFilter,
   ThreadRecord,
+  ThreadResults,
+  ThreadsChange,
+  ThreadSelection,
   ThreadSummary,
 } from '../types.ts';
 
@@ -154,11 +157,39 @@ export class Threads {
     { version, ...options }: RequestOptions & { readonly version?: number } = {},
   ): Promise<ThreadRecord> {
     const body = plain<Schemas['ThreadChange']>(change);
-    const header = version === undefined ? {} : { 'if-match': `"${version}"` };
+    const header = version === undefined ? {} : { 'If-Match': `"${version}"` };
     const params = { path: { threadId: segment('threadId', threadId) }, header };
     // A repeat after a change that succeeded would find another version.
     return this.#transport.json({ ...options, repeatable: version === undefined }, (attempt) =>
       this.#transport.api.PATCH('/api/threads/{threadId}', { ...attempt, params, body }),
+    );
+  }
+
+  /**
+   * The same change for many threads, each judged for itself; with filters for one page of them, `next_cursor` names the next one.
+   *
+   * @param options.dryRun true: nothing is changed
+   */
+  async changeMany(
+    selection: ThreadSelection,
+    change: ThreadsChange,
+    { dryRun = false, ...options }: RequestOptions & { readonly dryRun?: boolean } = {},
+  ): Promise<ThreadResults> {
+    const body = plain<Schemas['ThreadsChange']>(change);
+    const params = { query: { ...selected(selection), dry_run: dryRun } };
+    return this.#transport.json({ ...options, repeatable: true }, (attempt) =>
+      this.#transport.api.PATCH('/api/threads', { ...attempt, params, body }),
+    );
+  }
+
+  /** Deletes many threads for ever, each for itself; with filters one page of them. Not retried automatically. */
+  async deleteMany(
+    selection: ThreadSelection,
+    { dryRun = false, ...options }: RequestOptions & { readonly dryRun?: boolean } = {},
+  ): Promise<ThreadResults> {
+    const params = { query: { ...selected(selection), dry_run: dryRun } };
+    return this.#transport.json({ ...options, repeatable: dryRun }, (attempt) =>
+      this.#transport.api.DELETE('/api/threads', { ...attempt, params }),
     );
   }
 
@@ -239,3 +270,7 @@ export class Threads {
     );
   }
 }
+
+/** The ids are one parameter. */
+const selected = ({ ids, ...filters }: ThreadSelection) =>
+  plain<QueryOf<'changeThreads'>>({ ...filters, ...(ids === undefined ? {} : { ids: ids.join(',') }) });
