@@ -10,6 +10,34 @@ create domain message_id as text check ((((length(VALUE) >= 1) AND (length(VALUE
 
 create sequence customer_rules_versions;
 
+create table absence_answers (
+  account_id account_id not null,
+  address text collate "C" not null,
+  email_id uuid not null,
+  answer_id uuid not null default gen_random_uuid(),
+  chosen_at timestamp with time zone not null default now(),
+  next_try_at timestamp with time zone default now(),
+  constraint absence_answers_pkey PRIMARY KEY (account_id, address),
+  constraint absence_answers_answer_id_key UNIQUE (answer_id),
+  constraint absence_answers_email_id_fkey FOREIGN KEY (email_id) REFERENCES emails(id) ON DELETE CASCADE,
+  constraint absence_answers_address_check CHECK ((length(address) <= 320))
+);
+CREATE INDEX absence_answers_chosen ON absence_answers (account_id, chosen_at);
+CREATE INDEX absence_answers_email ON absence_answers (email_id);
+CREATE INDEX absence_answers_next ON absence_answers (next_try_at) WHERE (next_try_at IS NOT NULL);
+
+create table absence_requests (
+  email_id uuid not null,
+  account_id account_id not null,
+  address text collate "C" not null,
+  arrived_at timestamp with time zone not null,
+  is_of_mailbox boolean not null,
+  created_at timestamp with time zone not null default now(),
+  constraint absence_requests_pkey PRIMARY KEY (email_id),
+  constraint absence_requests_email_id_fkey FOREIGN KEY (email_id) REFERENCES emails(id) ON DELETE CASCADE,
+  constraint absence_requests_address_check CHECK ((length(address) <= 320))
+);
+
 create table account_clock (
   version bigint not null default 0
 );
@@ -109,6 +137,17 @@ create table audit_outcomes (
 );
 CREATE TRIGGER audit_outcomes_refuse_change BEFORE DELETE OR UPDATE ON audit_outcomes FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
 
+create table blocked_senders (
+  id uuid not null,
+  sender text collate "C" not null,
+  account_id account_id,
+  blocked_at timestamp(3) with time zone not null default clock_timestamp(),
+  constraint blocked_senders_pkey PRIMARY KEY (id),
+  constraint blocked_senders_sender_check CHECK (((length(sender) >= 3) AND (length(sender) <= 320)))
+);
+CREATE INDEX blocked_senders_list ON blocked_senders (blocked_at DESC, id DESC);
+CREATE UNIQUE INDEX blocked_senders_sender ON blocked_senders (sender, COALESCE((account_id)::text, ''::text));
+
 create table bounce_reports (
   report_id uuid not null,
   account_id account_id not null,
@@ -128,6 +167,42 @@ create table bounce_reports (
   constraint bounce_reports_recipients_check CHECK ((jsonb_typeof(recipients) = 'array'::text))
 );
 CREATE INDEX bounce_reports_next ON bounce_reports (next_match_at) WHERE (next_match_at IS NOT NULL);
+
+create table capture_removal_emails (
+  removal_id uuid not null,
+  email_id uuid not null,
+  constraint capture_removal_emails_pkey PRIMARY KEY (removal_id, email_id),
+  constraint capture_removal_emails_removal_id_fkey FOREIGN KEY (removal_id) REFERENCES capture_removals(id) ON DELETE CASCADE
+);
+
+create table capture_removals (
+  account_id account_id not null,
+  id uuid not null,
+  requested_at timestamp(3) with time zone not null default now(),
+  requested_by text not null,
+  author_key text collate "C",
+  rules_digest bytea not null,
+  confirmed bigint not null,
+  state text not null default 'counting'::text,
+  judged_to text,
+  judged bigint not null default 0,
+  found bigint not null default 0,
+  removed jsonb not null default '{}'::jsonb,
+  kept bigint not null default 0,
+  owner uuid,
+  lease_until timestamp with time zone,
+  finished_at timestamp(3) with time zone,
+  constraint capture_removals_pkey PRIMARY KEY (account_id),
+  constraint capture_removals_id_key UNIQUE (id),
+  constraint capture_removals_check CHECK (((finished_at IS NULL) = (state = ANY (ARRAY['counting'::text, 'removing'::text])))),
+  constraint capture_removals_check1 CHECK (((owner IS NULL) = (lease_until IS NULL))),
+  constraint capture_removals_confirmed_check CHECK ((confirmed > 0)),
+  constraint capture_removals_removed_check CHECK ((jsonb_typeof(removed) = 'object'::text)),
+  constraint capture_removals_rules_digest_check CHECK ((octet_length(rules_digest) = 32)),
+  constraint capture_removals_state_check CHECK ((state = ANY (ARRAY['counting'::text, 'removing'::text, 'done'::text, 'refused'::text, 'stopped'::text])))
+);
+CREATE INDEX capture_removals_open ON capture_removals (requested_at) WHERE (finished_at IS NULL);
+CREATE TRIGGER capture_removals_events_after_end AFTER UPDATE OF finished_at ON capture_removals FOR EACH ROW WHEN (((old.finished_at IS NULL) AND (new.finished_at IS NOT NULL))) EXECUTE FUNCTION capture_removals_events_after_end();
 
 create table customer_accounts (
   customer_id uuid not null,
@@ -442,7 +517,7 @@ create table email_threads (
   constraint email_threads_assignee_check CHECK (((length(assignee) >= 1) AND (length(assignee) <= 100))),
   constraint email_threads_company_source_check CHECK ((company_source = ANY (ARRAY['explicit'::text, 'registration'::text]))),
   constraint email_threads_customer_source_check CHECK ((customer_source = ANY (ARRAY['explicit'::text, 'address'::text, 'domain'::text]))),
-  constraint email_threads_status_check CHECK ((status = ANY (ARRAY['open'::text, 'done'::text])))
+  constraint email_threads_status_check CHECK ((status = ANY (ARRAY['open'::text, 'done'::text, 'spam'::text])))
 );
 CREATE INDEX email_threads_cluster ON email_threads (cluster_id) WHERE (cluster_id IS NOT NULL);
 CREATE TRIGGER email_threads_after_update AFTER UPDATE OF customer_id, company_id, status, assignee, labels ON email_threads FOR EACH ROW WHEN ((((((old.customer_id IS DISTINCT FROM new.customer_id) OR (old.company_id IS DISTINCT FROM new.company_id)) OR (old.status IS DISTINCT FROM new.status)) OR (old.assignee IS DISTINCT FROM new.assignee)) OR (old.labels IS DISTINCT FROM new.labels))) EXECUTE FUNCTION email_threads_after_update();
@@ -626,6 +701,7 @@ CREATE TRIGGER emails_labels_after_unlisted AFTER INSERT ON emails FOR EACH ROW 
 CREATE TRIGGER emails_queue_inserted AFTER INSERT ON emails REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION emails_queue_inserted();
 CREATE TRIGGER emails_queue_moved AFTER UPDATE OF thread_id, state, date ON emails FOR EACH ROW WHEN (((old.thread_id <> new.thread_id) OR (old.date <> new.date) OR (email_is_listed(old.state) <> email_is_listed(new.state)))) EXECUTE FUNCTION emails_queue_updated();
 CREATE TRIGGER emails_queue_rewritten AFTER UPDATE OF subject, text_body, from_address, to_addresses, cc_addresses, bcc_addresses, invitation, direction, written_by, authentication ON emails FOR EACH ROW EXECUTE FUNCTION emails_queue_updated();
+CREATE TRIGGER emails_rules_after_insert AFTER INSERT ON emails REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION emails_rules_after_insert();
 CREATE TRIGGER emails_sent_copies_after_sent AFTER INSERT OR UPDATE OF state ON emails FOR EACH ROW WHEN ((new.keeps_copy AND (new.state = 'sent'::text))) EXECUTE FUNCTION emails_sent_copies_after_sent();
 CREATE TRIGGER emails_tags_after_insert AFTER INSERT ON emails FOR EACH ROW WHEN ((new.tags <> '{}'::text[])) EXECUTE FUNCTION emails_tags();
 CREATE TRIGGER emails_tags_after_update AFTER UPDATE OF tags, date ON emails FOR EACH ROW WHEN ((((old.tags <> '{}'::text[]) OR (new.tags <> '{}'::text[])) AND ((old.tags IS DISTINCT FROM new.tags) OR (old.date IS DISTINCT FROM new.date)))) EXECUTE FUNCTION emails_tags();
@@ -811,6 +887,57 @@ create table login_links (
   constraint login_links_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_keys(id),
   constraint login_links_credential_check CHECK ((length(credential) = 32)),
   constraint login_links_token_hash_check CHECK ((length(token_hash) = 32))
+);
+
+create table mail_rule_clock (
+  version bigint not null default 0
+);
+CREATE UNIQUE INDEX mail_rule_clock_one ON mail_rule_clock ((true));
+
+create table mail_rule_matches (
+  email_id uuid not null,
+  rule_id uuid not null,
+  rule_name text not null,
+  matched_at timestamp with time zone not null default now(),
+  done text[] not null,
+  skipped text[] not null,
+  constraint mail_rule_matches_pkey PRIMARY KEY (email_id, rule_id),
+  constraint mail_rule_matches_email_id_fkey FOREIGN KEY (email_id) REFERENCES emails(id) ON DELETE CASCADE
+);
+CREATE TRIGGER mail_rule_matches_events_after_insert AFTER INSERT ON mail_rule_matches FOR EACH ROW EXECUTE FUNCTION mail_rule_matches_events_after_insert();
+
+create table mail_rule_queue (
+  id bigint not null generated always as identity,
+  email_id uuid not null,
+  is_historical boolean not null,
+  next_try_at timestamp with time zone not null default now(),
+  attempts integer not null default 0,
+  queued_at timestamp with time zone not null default now(),
+  constraint mail_rule_queue_pkey PRIMARY KEY (id)
+);
+CREATE INDEX mail_rule_queue_due ON mail_rule_queue (next_try_at, id);
+
+create table mail_rules (
+  id uuid not null,
+  place integer not null,
+  name text not null,
+  is_active boolean not null,
+  account_ids text[],
+  is_for_historical boolean not null,
+  match text not null,
+  conditions jsonb not null,
+  actions jsonb not null,
+  stops boolean not null,
+  version integer not null default 1,
+  created_at timestamp(3) with time zone not null default clock_timestamp(),
+  updated_at timestamp(3) with time zone not null default clock_timestamp(),
+  constraint mail_rules_pkey PRIMARY KEY (id),
+  constraint mail_rules_account_ids_check CHECK ((cardinality(account_ids) > 0)),
+  constraint mail_rules_actions_check CHECK ((jsonb_typeof(actions) = 'object'::text)),
+  constraint mail_rules_conditions_check CHECK ((jsonb_typeof(conditions) = 'array'::text)),
+  constraint mail_rules_match_check CHECK ((match = ANY (ARRAY['all'::text, 'any'::text]))),
+  constraint mail_rules_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+  constraint mail_rules_version_check CHECK ((version > 0))
 );
 
 create table mailbox_accounts (
@@ -1221,11 +1348,16 @@ create table thread_summaries (
   person_email_id uuid,
   person_direction text,
   is_done boolean not null default false,
+  is_spam boolean not null default false,
   assignee text collate "C",
   labels text[] not null default '{}'::text[],
   version bigint not null default (1 + ((random() * ('9007199254740990'::bigint)::double precision))::bigint),
   undelivered integer not null default 0,
-  facets smallint not null generated always as ((((((newest_direction = 'inbound'::text))::integer + (2 * ((unread_count > 0))::integer)) + (4 * ((COALESCE(person_direction, ''::text) = 'inbound'::text))::integer)) + (8 * ((is_done AND (undelivered = 0)))::integer))) stored,
+  facets smallint not null generated always as (
+CASE
+    WHEN (is_spam AND (undelivered = 0)) THEN 16
+    ELSE (((((newest_direction = 'inbound'::text))::integer + (2 * ((unread_count > 0))::integer)) + (4 * ((COALESCE(person_direction, ''::text) = 'inbound'::text))::integer)) + (8 * ((is_done AND (undelivered = 0)))::integer))
+END) stored,
   constraint thread_summaries_pkey PRIMARY KEY (thread_id)
 );
 CREATE INDEX thread_summaries_account ON thread_summaries (account_id, facets, last_activity_at DESC, thread_id DESC);
@@ -1234,6 +1366,7 @@ CREATE INDEX thread_summaries_assignee ON thread_summaries (assignee, facets, la
 CREATE INDEX thread_summaries_attachments ON thread_summaries (has_attachments, facets, last_activity_at DESC, thread_id DESC) INCLUDE (account_id);
 CREATE INDEX thread_summaries_company ON thread_summaries (company_id, facets, last_activity_at DESC, thread_id DESC) WHERE (company_id IS NOT NULL);
 CREATE INDEX thread_summaries_customer ON thread_summaries (customer_id, facets, last_activity_at DESC, thread_id DESC) WHERE (customer_id IS NOT NULL);
+CREATE INDEX thread_summaries_spam_of_customers ON thread_summaries (account_id) WHERE ((facets = 16) AND (customer_id IS NOT NULL));
 CREATE INDEX thread_summaries_unassigned ON thread_summaries (facets, last_activity_at DESC, thread_id DESC) WHERE (assignee IS NULL);
 CREATE INDEX thread_summaries_undelivered ON thread_summaries (facets, last_activity_at DESC, thread_id DESC) WHERE (undelivered > 0);
 CREATE TRIGGER thread_summaries_labels_after_delete AFTER DELETE ON thread_summaries FOR EACH ROW WHEN ((old.labels <> '{}'::text[])) EXECUTE FUNCTION thread_summaries_labels_after_write();
@@ -1432,6 +1565,24 @@ AS $function$
     end loop;
   end $function$;
 
+CREATE OR REPLACE FUNCTION blocked_sender_id(account text, address text)
+ RETURNS uuid
+ LANGUAGE sql
+ STABLE
+RETURN (SELECT b.id FROM blocked_senders b WHERE ((b.sender = ANY (ARRAY[lower(blocked_sender_id.address), ('*@'::text || "substring"(lower(blocked_sender_id.address), '[^@]*$'::text))])) AND ((b.account_id IS NULL) OR ((b.account_id)::text = blocked_sender_id.account))) ORDER BY b.sender, b.account_id LIMIT 1);
+
+CREATE OR REPLACE FUNCTION capture_removals_events_after_end()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    insert into event_inbox (bodies)
+    select array[row(e.*, event_author(new.author_key), null)::event_body] from (values ('removal.ended', clock_timestamp(), new.account_id, null, null, null, null, false,
+      json_build_object('removal_id', new.id, 'state', new.state, 'confirmed', new.confirmed, 'found', new.found,
+        'removed', (select coalesce(sum(n.value::bigint), 0) from jsonb_each_text(new.removed) n), 'kept', new.kept))) e;
+    return null;
+  end $function$;
+
 CREATE OR REPLACE FUNCTION change_thread_versions(threads uuid[])
  RETURNS void
  LANGUAGE plpgsql
@@ -1475,6 +1626,7 @@ AS $function$
     select distinct i.email_id, 'bounced'
     from inserted i join emails r on r.id = i.report_id
     where i.outcome in ('bounced_hard', 'bounced_soft', 'blocked') and r.received_by ->> 'way' is distinct from 'import'
+      and not exists (select from absence_answers a where a.answer_id = i.email_id)
     on conflict (email_id) do update set reason = excluded.reason where x.reason <> excluded.reason;
     return null;
   end $function$;
@@ -1646,7 +1798,7 @@ CREATE OR REPLACE FUNCTION email_threads_after_update()
 AS $function$
   begin
     update thread_summaries set customer_id = new.customer_id, company_id = new.company_id, is_done = new.status = 'done',
-      assignee = new.assignee, labels = new.labels
+      is_spam = new.status = 'spam', assignee = new.assignee, labels = new.labels
     where thread_id = new.id;
     -- Perhaps one begins at this moment, and does not know of this change.
     if not found then
@@ -1724,10 +1876,10 @@ AS $function$
     with written as (
     insert into thread_summaries as s
       (thread_id, account_id, customer_id, company_id, email_count, unread_count, has_attachments, last_activity_at,
-        newest_email_id, newest_direction, person_at, person_email_id, person_direction, is_done, assignee, labels)
+        newest_email_id, newest_direction, person_at, person_email_id, person_direction, is_done, is_spam, assignee, labels)
     select t.id, t.account_id, t.customer_id, t.company_id, n.email_count, n.unread_count, n.has_attachments,
       n.last_activity_at, n.newest_email_id, n.newest_direction, n.person_at, n.person_email_id, n.person_direction,
-      t.status = 'done', t.assignee, t.labels
+      t.status = 'done', t.status = 'spam', t.assignee, t.labels
     from (
       select thread_id, count(*) as email_count,
         count(*) filter (where direction = 'inbound' and id <> all (read_emails)) as unread_count,
@@ -1771,9 +1923,9 @@ AS $function$
         from (select s.email_count = 0 or excluded.person_at is not null and (s.person_at is null
           or (excluded.person_at, excluded.person_email_id) > (s.person_at, s.person_email_id)) as newer) c
       )
-    returning thread_id, is_done, labels
+    returning thread_id, is_done or is_spam as is_closed, labels
     )
-    select array_agg(thread_id) filter (where is_done), bool_or(labels <> '{}') into reopened, has_labels from written;
+    select array_agg(thread_id) filter (where is_closed), bool_or(labels <> '{}') into reopened, has_labels from written;
 
     if has_labels then
       insert into labelled_emails (label, direction, date, email_id, account_id)
@@ -1782,12 +1934,13 @@ AS $function$
       on conflict do nothing;
     end if;
 
-    -- What a person may have written makes a thread that was done open again, but for old mail that is imported or was read before.
+    -- What a person may have written makes a thread that was done open again, but for old mail that is imported or was read before. The same
+    -- for spam, but for a sender who is blocked.
     if reopened is not null then
       update email_threads set status = 'open'
-      where id = any (reopened) and status = 'done' and id in (
-        select e.thread_id from inserted e
-        where e.direction = 'inbound' and e.written_by <> 'machine' and e.id <> all (read_emails)
+      where id = any (reopened) and status <> 'open' and id in (
+        select e.thread_id from inserted e join email_threads t on t.id = e.thread_id
+        where (t.status = 'done' or not sender_is_blocked(e.account_id, e.from_address ->> 'address')) and e.direction = 'inbound' and e.written_by <> 'machine' and e.id <> all (read_emails)
           and e.received_by ->> 'way' is distinct from 'import'
       );
     end if;
@@ -2075,6 +2228,30 @@ AS $function$
     return null;
   end $function$;
 
+CREATE OR REPLACE FUNCTION emails_rules_after_insert()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    if not exists (select from mail_rules where is_active) and not exists (select from blocked_senders) then
+      return null;
+    end if;
+    insert into mail_rule_queue (email_id, is_historical)
+    select id, is_historical from (
+      select id, created_at, case e.received_by ->> 'way'
+          when 'import' then true
+          when 'imap' then exists (
+            select from mailboxes b
+            where b.account_id = e.account_id and b.path = e.received_by ->> 'place' and b.last_success_at is null
+          )
+          else false
+        end as is_historical from inserted e where direction = 'inbound'
+    ) e
+    where not is_historical or exists (select from mail_rules where is_active and is_for_historical)
+    order by created_at, id;
+    return null;
+  end $function$;
+
 CREATE OR REPLACE FUNCTION emails_sent_copies_after_sent()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2124,7 +2301,12 @@ AS $function$
     if key_id is null then
       return null;
     end if;
-    return json_build_object('id', key_id, 'name', coalesce((select k.name from api_keys k where k.id = key_id), key_id));
+    return json_build_object('id', key_id, 'name', coalesce(
+      (select k.name from api_keys k where k.id = key_id),
+      (select r.name from mail_rules r where 'rule:' || r.id = key_id),
+      case when key_id like 'blocked:%' then 'blocked sender' end,
+      key_id
+    ));
   end $function$;
 
 CREATE OR REPLACE FUNCTION event_day(at timestamp with time zone)
@@ -2269,6 +2451,18 @@ AS $function$
       lasted = clock.lasted;
     clock.seen_at = clock.seen_at + step;
     return clock;
+  end $function$;
+
+CREATE OR REPLACE FUNCTION mail_rule_matches_events_after_insert()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    insert into event_inbox (bodies)
+    select array[row(e.*, event_author(null), null)::event_body] from (select 'rule.matched', clock_timestamp(), e.account_id, e.id, e.thread_id, e.customer_id, e.company_id, false,
+      json_build_object('rule_id', new.rule_id, 'rule_name', new.rule_name, 'done', new.done, 'skipped', new.skipped)
+    from emails e where e.id = new.email_id) e;
+    return null;
   end $function$;
 
 CREATE OR REPLACE FUNCTION mailbox_accounts_events_after_connect()
@@ -2529,7 +2723,7 @@ AS $function$
       unread_count = n.unread_count, has_attachments = n.has_attachments, last_activity_at = n.last_activity_at,
       newest_email_id = n.newest_email_id, newest_direction = n.newest_direction, person_at = n.person_at,
       person_email_id = n.person_email_id, person_direction = n.person_direction, is_done = t.status = 'done',
-      assignee = t.assignee, labels = t.labels, undelivered = (
+      is_spam = t.status = 'spam', assignee = t.assignee, labels = t.labels, undelivered = (
         select count(*) from emails e join undelivered_sends x on x.email_id = e.id where e.thread_id = t.id
       )
     from (
@@ -2638,6 +2832,12 @@ AS $function$
     end loop;
   end $function$;
 
+CREATE OR REPLACE FUNCTION sender_is_blocked(account text, address text)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+RETURN (blocked_sender_id(account, address) IS NOT NULL);
+
 CREATE OR REPLACE FUNCTION shorten_leases(longest interval)
  RETURNS void
  LANGUAGE sql
@@ -2662,6 +2862,11 @@ BEGIN ATOMIC
             FROM sent_copies sent_copies_1
            WHERE ((sent_copies_1.claim_id IS NOT NULL) AND (sent_copies_1.state = 'pending'::text) AND (sent_copies_1.due_at > (now() + shorten_leases.longest)))
           FOR UPDATE OF sent_copies_1 SKIP LOCKED));
+ UPDATE absence_answers SET next_try_at = (now() + shorten_leases.longest)
+   WHERE (absence_answers.answer_id IN ( SELECT absence_answers_1.answer_id
+            FROM absence_answers absence_answers_1
+           WHERE ((absence_answers_1.next_try_at IS NOT NULL) AND (absence_answers_1.next_try_at > (now() + shorten_leases.longest)))
+          FOR UPDATE OF absence_answers_1 SKIP LOCKED));
  UPDATE webhook_positions SET lease_until = (now() + shorten_leases.longest)
    WHERE (webhook_positions.webhook_id IN ( SELECT webhook_positions_1.webhook_id
             FROM webhook_positions webhook_positions_1
@@ -2672,6 +2877,11 @@ BEGIN ATOMIC
             FROM erasures erasures_1
            WHERE ((erasures_1.finished_at IS NULL) AND (erasures_1.owner IS NOT NULL) AND (erasures_1.lease_until > (now() + shorten_leases.longest)))
           FOR UPDATE OF erasures_1 SKIP LOCKED));
+ UPDATE capture_removals SET lease_until = (now() + shorten_leases.longest)
+   WHERE ((capture_removals.account_id)::text IN ( SELECT capture_removals_1.account_id
+            FROM capture_removals capture_removals_1
+           WHERE ((capture_removals_1.finished_at IS NULL) AND (capture_removals_1.owner IS NOT NULL) AND (capture_removals_1.lease_until > (now() + shorten_leases.longest)))
+          FOR UPDATE OF capture_removals_1 SKIP LOCKED));
  UPDATE oauth2_tokens SET lease_until = (now() + shorten_leases.longest)
    WHERE ((oauth2_tokens.account_id, oauth2_tokens.key_id) IN ( SELECT oauth2_tokens_1.account_id,
              oauth2_tokens_1.key_id
@@ -2846,7 +3056,7 @@ CREATE OR REPLACE FUNCTION undelivered_reason(id uuid, state text, detail text)
  RETURNS text
  LANGUAGE sql
  STABLE
-RETURN CASE WHEN (state = ANY (ARRAY['failed'::text, 'unknown'::text])) THEN state WHEN ((state = 'sent'::text) AND (detail IS NOT NULL) AND (EXISTS (SELECT FROM email_deliveries d WHERE ((d.email_id = undelivered_reason.id) AND (d.state = 'rejected'::text))))) THEN 'refused'::text ELSE NULL::text END;
+RETURN CASE WHEN (EXISTS (SELECT FROM absence_answers a WHERE (a.answer_id = undelivered_reason.id))) THEN NULL::text WHEN (state = ANY (ARRAY['failed'::text, 'unknown'::text])) THEN state WHEN ((state = 'sent'::text) AND (detail IS NOT NULL) AND (EXISTS (SELECT FROM email_deliveries d WHERE ((d.email_id = undelivered_reason.id) AND (d.state = 'rejected'::text))))) THEN 'refused'::text ELSE NULL::text END;
 
 CREATE OR REPLACE FUNCTION undelivered_sends_after_change()
  RETURNS trigger

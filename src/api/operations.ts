@@ -17,6 +17,8 @@ import { auditOperations } from '../areas/audit/operations.ts';
 import type { AuditLog } from '../platform/access/audit-ports.ts';
 import type { Clock, IdSource } from '../platform/base/basics.ts';
 import type { ClockGuard } from '../platform/base/clock-guard.ts';
+import type { Captures } from '../areas/capture/captures.ts';
+import { captureOperations } from '../areas/capture/operations.ts';
 import { clockOperations } from '../areas/clock/operations.ts';
 import type { ConfirmRetention } from '../areas/erase/retain.ts';
 import { retentionOperations } from '../areas/erase/retention-operations.ts';
@@ -40,6 +42,10 @@ import { suppressionOperations } from '../areas/send/suppression-operations.ts';
 import type { Suppressions } from '../areas/send/suppressions.ts';
 import { statisticsOperations } from '../areas/statistics/operations.ts';
 import type { StatisticsUseCases } from '../areas/statistics/use-cases.ts';
+import { blockedOperations } from '../areas/rules/blocked-operations.ts';
+import type { BlockedSenders } from '../areas/rules/blocked-senders.ts';
+import { ruleOperations } from '../areas/rules/operations.ts';
+import type { Rules } from '../areas/rules/rules.ts';
 import { templateOperations } from '../areas/templates/operations.ts';
 import type { Templates } from '../areas/templates/templates.ts';
 import { unsubscribeOperations } from '../areas/unsubscribes/operations.ts';
@@ -58,6 +64,7 @@ export interface OperationDeps extends Omit<Application, 'checkReadiness'> {
   readonly addresses: AddressUseCases;
   readonly assignees: AssigneeReader;
   readonly auditLog: Pick<AuditLog, 'list'>;
+  readonly captures: Captures;
   readonly clock: Clock;
   readonly customers: Customers;
   readonly decisions: Decisions;
@@ -68,6 +75,8 @@ export interface OperationDeps extends Omit<Application, 'checkReadiness'> {
   readonly keys: Keys;
   readonly mailboxes: Mailboxes;
   readonly retention: ConfirmRetention;
+  readonly blockedSenders: BlockedSenders;
+  readonly rules: Rules;
   readonly sendActs: SendActs;
   readonly sentCopies: Pick<SentCopyStore, 'retry'>;
   readonly statistics: StatisticsUseCases;
@@ -82,6 +91,8 @@ export const OPERATIONS: readonly Operation<OperationDeps>[] = [
   ...assigneeOperations,
   ...threadChangeOperations,
   ...decisionOperations,
+  ...ruleOperations,
+  ...blockedOperations,
   ...templateOperations,
   ...sendOperations,
   ...deletionOperations,
@@ -91,6 +102,7 @@ export const OPERATIONS: readonly Operation<OperationDeps>[] = [
   ...unsubscribeOperations,
   ...accountOperations,
   ...mailboxOperations,
+  ...captureOperations,
   ...sentCopyOperations,
   ...customerOperations,
   ...addressOperations,

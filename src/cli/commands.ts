@@ -2,6 +2,7 @@
 import { accountsCommand } from './api/accounts.ts';
 import { eventsCommand } from './api/events.ts';
 import { queueCommand } from './api/queue.ts';
+import { rulesCommand } from './api/rules.ts';
 import { searchCommand } from './api/search.ts';
 import { sendCommand } from './api/send.ts';
 import { threadCommand } from './api/thread.ts';
@@ -34,6 +35,7 @@ export const COMMANDS: readonly Command[] = [
   queueCommand,
   accountsCommand,
   webhooksCommand,
+  rulesCommand,
   eventsCommand,
   importCommand,
   reparseCommand,

@@ -9,6 +9,7 @@ import { readDay, readFrom, readSecrets, readUrl } from './config-values.ts';
 import { readDkim, readDkimField, readKeyList, type DkimConfig } from './config-dkim.ts';
 import { readClosing, readFlag } from './config-closing.ts';
 import { readAddresses } from './config-addresses.ts';
+import { readOutOfOffice } from './config-out-of-office.ts';
 import { readSentCopies, type SentCopiesConfig } from './config-sent-copies.ts';
 import {
   readOAuth2,
@@ -17,6 +18,7 @@ import {
   type OAuth2Clients,
   type OAuth2Config,
 } from './config-oauth.ts';
+import type { OutOfOffice } from '../core/absence/out-of-office.ts';
 import type { ClosingText, Footer } from '../core/accounts/closing.ts';
 import type { SenderAddress } from '../core/accounts/sender-addresses.ts';
 import type { Address } from '../core/address/address.ts';
@@ -40,6 +42,7 @@ export interface AccountConfig {
   readonly addresses: readonly SenderAddress[];
   readonly signature: ClosingText | null;
   readonly footer: Footer | null;
+  readonly outOfOffice: OutOfOffice | null;
   /** null: mail goes to the outbox folder. */
   readonly smtpUrl: string | null;
   readonly rate: RateLimit;
@@ -90,6 +93,7 @@ const ACCOUNT_FIELDS = new Set([
   'footer_text',
   'footer_html',
   'footer_once_per_thread',
+  'out_of_office',
   'smtp_url',
   'rate_per_minute',
   'rate_per_day',
@@ -302,6 +306,7 @@ function readDefaultAccount(env: Environment): AccountConfig {
     addresses: [],
     signature: null,
     footer: null,
+    outOfOffice: null,
     rate: { perMinute, perDay },
     imap: readImap(
       { url: imapUrl, since: imapSince, sent: imapSent },
@@ -405,6 +410,7 @@ export function readAccount(
     addresses: readAddresses(nameOf('addresses'), fields['addresses'], address),
     signature: readClosing('signature', fields, nameOf),
     footer: readFooter(fields, nameOf),
+    outOfOffice: readOutOfOffice(nameOf('out_of_office'), fields['out_of_office']),
     smtpUrl,
     rate: {
       perMinute: readRate(nameOf('rate_per_minute'), fields['rate_per_minute']),
@@ -532,6 +538,7 @@ export const toAccount = (
     addresses,
     signature,
     footer,
+    outOfOffice,
     joinBySubjectDays,
     trustedAuthservIds,
     dkim,
@@ -545,6 +552,7 @@ export const toAccount = (
   addresses,
   signature,
   footer,
+  outOfOffice,
   joinBySubjectDays,
   trustedAuthservIds,
   receives: hasListener || imap !== null,

@@ -1,5 +1,6 @@
 /** Reads the rules of an account for what of its mailboxes is recorded: `capture` of ACCOUNTS_FILE and the API. */
-import { ADDRESS_PATTERN, type CaptureRules } from '../core/mailbox/capture.ts';
+import { ADDRESS_PATTERN } from '../core/address/address-pattern.ts';
+import type { CaptureRules } from '../core/mailbox/capture.ts';
 import { toAsciiDomain } from '../core/address/domain.ts';
 import { isStorable } from '../core/storable-text.ts';
 import { readFlag } from './config-closing.ts';

@@ -491,6 +491,18 @@ export const ERRORS = {
     'There is no unsubscription with this id.',
     'List them again: it may be removed already.',
   ),
+  blocked_sender_not_found: permanent(
+    404,
+    'Diesen Eintrag in der Liste gesperrter Absender gibt es nicht.',
+    'The entry in the list of blocked senders was not found.',
+    'List the blocked senders; the entry may be removed, or concern an account that the key does not see.',
+  ),
+  rule_not_found: permanent(
+    404,
+    'Die Regel wurde nicht gefunden.',
+    'The rule was not found.',
+    'It may be deleted, or concern an account that the key does not see.',
+  ),
   webhook_not_found: permanent(
     404,
     'Der Webhook wurde nicht gefunden.',
@@ -637,6 +649,24 @@ export const ERRORS = {
     'There are already {limit} keys, which is the maximum.',
     'Revoke unused keys.',
   ),
+  too_many_rules: permanent(
+    409,
+    'Es gibt bereits {limit} Regeln; mehr sind nicht erlaubt.',
+    'There are already {limit} rules, which is the maximum.',
+    'Delete unused rules, or give one rule several conditions.',
+  ),
+  rules_changed: permanent(
+    409,
+    'Die genannten Regeln sind nicht genau die, die es gibt.',
+    'The given rules are not exactly those that exist.',
+    'List the rules, and give all of them in the new order.',
+  ),
+  too_many_blocked_senders: permanent(
+    409,
+    'Es sind bereits {limit} Absender gesperrt; mehr sind nicht erlaubt.',
+    'There are already {limit} blocked senders, which is the maximum.',
+    'Unblock old ones, or block their domain.',
+  ),
   too_many_webhooks: permanent(
     409,
     'Es gibt bereits {limit} Webhooks; mehr sind nicht erlaubt.',
@@ -668,6 +698,25 @@ export const ERRORS = {
     'Mail of an earlier account is recorded under the id {value}.',
     'Choose another id; with `adopt_mail=true` the new account continues that mail.',
     'id',
+  ),
+  left_out_changed: permanent(
+    409,
+    'Die Regeln lassen nicht so viele E-Mails weg wie bestätigt: {count} wären zu entfernen.',
+    'The rules do not leave out as many emails as confirmed: {count} would be removed.',
+    'Preview the rules of the account again, and confirm what it counts.',
+    'emails',
+  ),
+  removal_running: permanent(
+    409,
+    'Für dieses Konto läuft schon eine Entfernung.',
+    'A removal of this account is already under way.',
+    'Wait until it has ended, or stop it.',
+  ),
+  removal_not_found: permanent(
+    404,
+    'Für dieses Konto gab es noch keine Entfernung.',
+    'There was no removal of this account.',
+    'Request one with `POST /api/accounts/{id}/capture/removal`.',
   ),
   account_has_sends: permanent(
     409,
@@ -723,6 +772,12 @@ export const ERRORS = {
     'Die Vorlage wurde inzwischen geändert: Ihre neueste Version ist nicht die in If-Match.',
     'The template was changed meanwhile: its newest version is not the one in If-Match.',
     'Read the template and repeat the change; `details` has its version.',
+  ),
+  rule_changed: permanent(
+    412,
+    'Die Regel wurde inzwischen geändert: Ihre Version ist nicht die in If-Match.',
+    'The rule was changed meanwhile: its version is not the one in If-Match.',
+    'Read the rule and repeat the change; `details` has its version.',
   ),
   webhook_changed: permanent(
     412,

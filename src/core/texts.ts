@@ -159,3 +159,6 @@ export const INVITATION_ANSWERS = {
     declined: 'Declined: {summary}',
   },
 } as const;
+
+/** Before the subject of an email that an absence answers; RFC 3834 §3.1.5. */
+export const AUTOMATIC_ANSWER_SUBJECT = { de: 'Automatische Antwort:', en: 'Automatic reply:' } as const;

@@ -3,6 +3,7 @@
  * database are read again when their number of changes has grown, and the parts that depend on accounts follow at once.
  */
 import { createAccountStore } from '../areas/accounts/account-store.ts';
+import { stopRemoval } from '../areas/capture/removal-store.ts';
 import { isAccountBeingErased, requestAccountErasure } from '../areas/erase/erasure-store.ts';
 import { forgetMailboxes, followRules } from '../areas/mailboxes/mailbox-records.ts';
 import {
@@ -374,6 +375,7 @@ function toOpen({
   addresses,
   signature,
   footer,
+  outOfOffice,
   smtpUrl,
   imap,
   rate,
@@ -399,6 +401,14 @@ function toOpen({
     footer_text: footer?.text ?? null,
     footer_html: footer?.html ?? null,
     footer_once_per_thread: footer?.oncePerThread === true ? true : null,
+    out_of_office:
+      outOfOffice === null
+        ? null
+        : {
+            ...outOfOffice,
+            from: outOfOffice.from?.toISOString() ?? null,
+            until: outOfOffice.until?.toISOString() ?? null,
+          },
     smtp_server: withoutLogin(smtpUrl),
     imap_server: withoutLogin(imap?.url ?? null),
     imap_since: imap?.since?.toISOString().slice(0, 10) ?? null,
@@ -436,6 +446,7 @@ export async function openStoredAccounts(
   const store = createAccountStore(pool, {
     forgetMailboxes,
     followRules,
+    stopRemoval,
     isBeingErased: isAccountBeingErased,
     requestErasure: requestAccountErasure,
   });

@@ -10,6 +10,8 @@ import { createThreadReader } from '../areas/threads/read-thread.ts';
 import { knowCustomersOf } from '../areas/customers/known-customers.ts';
 import { createCustomerStore } from '../areas/customers/customer-rules.ts';
 import { createDraftStore } from '../areas/drafts/draft-store.ts';
+import { createAbsenceStore } from '../areas/absence/absence-store.ts';
+import { startAbsenceAnswerer } from '../areas/absence/answer-absences.ts';
 import { createReportStore } from '../areas/receive/delivery-reports.ts';
 import { createIdempotencyKeys } from '../areas/send/idempotency-keys.ts';
 import { createCustomerLinker } from '../areas/customers/link-customers.ts';
@@ -33,6 +35,11 @@ import { createThreadChanges } from '../areas/threads/thread-work.ts';
 import { createThreadPages } from '../areas/threads/thread-page.ts';
 import { createThreadDecisions } from '../areas/threads/decide-in-transaction.ts';
 import { createThreadList } from '../areas/threads/thread-list.ts';
+import { createBlockedSenders } from '../areas/rules/blocked-senders.ts';
+import { createRuleQueue } from '../areas/rules/rule-queue.ts';
+import { createRuleStore } from '../areas/rules/rule-store.ts';
+import { createRules } from '../areas/rules/rules.ts';
+import { startRuleJudge } from '../areas/rules/rule-judge.ts';
 import { createTemplateStore } from '../areas/templates/template-store.ts';
 import { createWaitingSends } from '../areas/send/waiting-sends.ts';
 import { createUploadStore } from '../areas/uploads/upload-store.ts';
@@ -100,6 +107,7 @@ import type { WorkKind } from '../areas/work/work-watch.ts';
 import { startClockWatch } from '../areas/clock/clock-watch.ts';
 import { startCopyComparer } from '../areas/receive/copy-comparer.ts';
 import { startCustomerLinker } from '../areas/customers/customer-linker.ts';
+import { createCapturing } from './create-capturing.ts';
 import { startEraser } from '../areas/erase/eraser.ts';
 import { startEventKeeper } from '../areas/events/event-keeper.ts';
 import { startFileEraser } from '../areas/erase/file-eraser.ts';
@@ -198,6 +206,17 @@ export function createApplication(
   const notices = startNotices(parts, keyPorts);
   if (notices !== null) endAtTeardown(notices);
   wakeFor('reports', startReportMatcher(reportPorts));
+  wakeFor(
+    'absences',
+    startAbsenceAnswerer({
+      accounts: parts.accounts,
+      absences: createAbsenceStore(pool, guard.certainUntil),
+      emails,
+      send: (request, folder, emailId) => sendMessage(sendPorts, request, folder, emailId),
+      spool: parts.spool,
+      logger,
+    }),
+  );
   wakeFor('copies', startCopyComparer({ ...comparing, requireStorage: sendPorts.requireStorage }));
   endAtTeardown(startKeySettler(keyWork, createKeySettlement({ ...keyPorts, statementTimeoutMs }), logger));
   wakeFor(
@@ -206,6 +225,16 @@ export function createApplication(
       createCustomerLinker(pool, (address) => ownAddressesIn(parts.accounts)(address)),
       logger,
     ),
+  );
+  wakeFor(
+    'rules',
+    startRuleJudge({
+      rules: createRuleStore(pool),
+      queue: createRuleQueue(pool),
+      reader: parts.reader,
+      blobs,
+      logger,
+    }),
   );
   endAtTeardown(startClockWatch(guard, logger));
   endAtTeardown(startKeyCleaner(keys, requireTime, logger));
@@ -268,6 +297,13 @@ export function createApplication(
     logger,
   });
   wakeFor('erasures', eraser);
+
+  const capturing = createCapturing(parts, {
+    blobs,
+    deleteFiles: deletionPorts.deleteFiles,
+    requireCertainty,
+  });
+  wakeFor('removals', capturing.remover);
 
   const events = createEventReads({ feed: createEventFeed(callers), signal });
 
@@ -406,6 +442,7 @@ export function createApplication(
     addresses: createAddresses(createKnownAddresses(reading), parts.accounts),
     assignees: createAssigneeReader(callers),
     auditLog: createAuditLog(callers),
+    captures: capturing.captures,
     clock,
     customers,
     decisions: createDecisions(createThreadDecisions(callers), parts.ids),
@@ -419,6 +456,14 @@ export function createApplication(
       ...retentionPorts,
       retention: createRetentionStore(callers),
       wake: retention.wake,
+    }),
+    blockedSenders: createBlockedSenders(callers),
+    rules: createRules({
+      rules: createRuleStore(callers),
+      queue: createRuleQueue(callers),
+      reader: parts.reader,
+      blobs,
+      ids: parts.ids,
     }),
     sendActs,
     sentCopies: createSentCopyStore(callers),

@@ -18,6 +18,7 @@ const IS_FOR_MAIL: Readonly<Record<ReadingKind, boolean>> = {
   message: true,
   fields: true,
   header: true,
+  headerFields: true,
   headers: true,
   sameEmail: true,
   isCopy: true,

@@ -1,4 +1,4 @@
-/** Commands that ask a running service: send, search, thread, queue, accounts, webhooks, events. */
+/** Commands that ask a running service: send, search, thread, queue, accounts, webhooks, rules, events. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
@@ -454,6 +454,30 @@ describe('accounts and webhooks', () => {
     expect((await run(['accounts'])).stdout).toMatch(/^added +Added <added@example.com> .* paused$/m);
     expect((await run(['accounts', 'resume', 'added'])).stdout).toBe('added is active\n');
     expect((await run(['accounts', 'resync', 'added'])).exitCode).toBe(0);
+    const rules = path.join(folder.path, 'rules.json');
+    await writeFile(rules, '{"never_addresses": ["*@bank.example"]}');
+    expect((await run(['accounts', 'preview', 'added', '--rules', rules])).stdout).toMatch(
+      /^0 emails judged\n(.*\n)+to be removed: 0 \(0 B\), which ends 0 threads\n$/,
+    );
+    expect(JSON.parse((await run(['accounts', 'preview', 'added', '--json'])).stdout)).toMatchObject({
+      judged: 0,
+    });
+    await writeFile(rules, '{"never": []}');
+    expect(await run(['accounts', 'preview', 'added', '--rules', rules])).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('unknown_field'),
+    });
+    expect(
+      await run(['accounts', 'apply', 'added', '--version', '3', '--emails', '3', '--dry-run']),
+    ).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('left_out_changed'),
+    });
+    for (const action of ['removal', 'stop-removal'])
+      expect(await run(['accounts', action, 'added'])).toMatchObject({
+        exitCode: 1,
+        stderr: expect.stringContaining('removal_not_found'),
+      });
     const removed = await run(['accounts', 'remove', 'added', '--json']);
     expect(JSON.parse(removed.stdout)).toMatchObject({ id: 'added' });
     expect(await run(['accounts', 'remove', 'default'])).toMatchObject({
@@ -473,6 +497,11 @@ describe('accounts and webhooks', () => {
     [['pause'], 'the id of the account is missing'],
     [['list', 'x'], 'unexpected argument x'],
     [['add', '/no/such/file'], "can't be read"],
+    [['apply', 'x'], '--emails must be'],
+    [['apply', 'x', '--emails', '0'], '--emails must be'],
+    [['apply', 'x', '--emails', '3'], '--version must be'],
+    [['list', '--emails', '3'], '--emails belongs to apply'],
+    [['preview', 'x', '--rules', '/no/such/file'], "can't be read"],
   ])('accounts %j can not be used', async (args, message) => {
     const result = await run(['accounts', ...args]);
     expect([result.exitCode, result.stderr]).toEqual([2, expect.stringContaining(message)]);
@@ -496,6 +525,27 @@ describe('accounts and webhooks', () => {
     expect((await run(['webhooks', 'pause'])).exitCode).toBe(2);
     await world.service.request(`/api/webhooks/${webhook.id}`, { method: 'DELETE' });
   });
+});
+
+it('lists rules, and switches them on and off', async () => {
+  const response = await world.service.request('/api/rules', {
+    json: {
+      name: 'Invoices',
+      account_ids: ['default'],
+      conditions: [{ subject: 'no such subject' }],
+      actions: { add_labels: ['invoice'], status: 'done' },
+    },
+  });
+  const { id } = (await response.json()) as { id: string };
+  expect((await run(['rules'])).stdout).toMatch(
+    new RegExp(`\n${id} +on +Invoices +default +1 +add_labels, status\n`),
+  );
+  expect((await run(['rules', 'off', id])).stdout).toBe(`${id} is off\n`);
+  expect((await run(['rules'])).stdout).toMatch(new RegExp(`\n${id} +off `));
+  expect((await run(['rules', 'on', id])).stdout).toBe(`${id} is on\n`);
+  expect((await run(['rules', 'on'])).exitCode).toBe(2);
+  expect((await run(['rules', 'delete', id])).exitCode).toBe(2);
+  await world.service.request(`/api/rules/${id}`, { method: 'DELETE' });
 });
 
 describe('events', () => {

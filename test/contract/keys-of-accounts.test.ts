@@ -33,6 +33,10 @@ interface Others {
   readonly draft: string;
   readonly draftFile: string;
   readonly unsubscribe: string;
+  readonly blocked: string;
+  readonly wholeBlocked: string;
+  readonly rule: string;
+  readonly wholeRule: string;
   readonly template: string;
   readonly wholeTemplate: string;
   readonly customer: string;
@@ -52,9 +56,19 @@ const KEY: Expected = [404, 'key_not_found'];
 const ATTACHMENT: Expected = [404, 'attachment_not_found'];
 const DRAFT: Expected = [404, 'draft_not_found'];
 const TEMPLATE: Expected = [404, 'template_not_found'];
+const BLOCKED: Expected = [404, 'blocked_sender_not_found'];
+const RULE: Expected = [404, 'rule_not_found'];
 const REFUSED: Expected = [403, 'forbidden_account'];
 const FORBIDDEN: Expected = [403, 'forbidden_right'];
 const UNKNOWN: Expected = [400, 'unknown_account'];
+
+const rule = (accounts: '*' | readonly string[]) => ({
+  name: 'geheim',
+  account_ids: accounts,
+  // No mail of the other tests is of this sender.
+  conditions: [{ sender: 'nobody@nowhere.test' }],
+  actions: {},
+});
 
 /** Checks by operation; null: the operation concerns no account. */
 const CHECKS: Readonly<Record<string, ((others: Others) => readonly Check[]) | null>> = {
@@ -219,6 +233,43 @@ const CHECKS: Readonly<Record<string, ((others: Others) => readonly Check[]) | n
     [`/api/drafts/${draft}/send`, POST, DRAFT],
     [`/api/drafts/${draft}/send`, { ...POST, headers: { 'if-match': '"1"' } }, DRAFT],
   ],
+  listBlockedSenders: () => [
+    ['/api/blocked-senders', GET, 'lists'],
+    ['/api/blocked-senders?account_id=support', GET, UNKNOWN],
+  ],
+  blockSender: () => [
+    ['/api/blocked-senders', { json: { sender: 'a@b.test', account_id: 'support' } }, UNKNOWN],
+  ],
+  unblockSender: ({ blocked, wholeBlocked }) => [
+    [`/api/blocked-senders/${blocked}`, { method: 'DELETE' }, BLOCKED],
+    [`/api/blocked-senders/${wholeBlocked}`, { method: 'DELETE' }, REFUSED],
+  ],
+  createRule: () => [
+    ['/api/rules', { json: rule(['support']) }, UNKNOWN],
+    ['/api/rules', { json: rule('*') }, REFUSED],
+  ],
+  listRules: () => [['/api/rules', GET, 'lists']],
+  orderRules: ({ rule: hidden }) => [
+    ['/api/rules/order', { json: { rule_ids: [hidden] } }, [409, 'rules_changed']],
+  ],
+  previewRule: () => [
+    ['/api/rules/preview', { json: { account_ids: '*', conditions: rule('*').conditions } }, 'lists'],
+    ['/api/rules/preview', { json: { account_ids: ['support'], conditions: rule('*').conditions } }, UNKNOWN],
+  ],
+  getRule: ({ rule: hidden, wholeRule }) => [
+    [`/api/rules/${hidden}`, GET, RULE],
+    [`/api/rules/${wholeRule}`, GET, RULE],
+  ],
+  changeRule: ({ rule: hidden, wholeRule }) =>
+    [hidden, wholeRule].map((id) => [
+      `/api/rules/${id}`,
+      { method: 'PATCH', json: { name: 'y' }, headers: { 'if-match': '"1"' } },
+      RULE,
+    ]),
+  deleteRule: ({ rule: hidden, wholeRule }) => [
+    [`/api/rules/${hidden}`, { method: 'DELETE' }, RULE],
+    [`/api/rules/${wholeRule}`, { method: 'DELETE' }, RULE],
+  ],
   createTemplate: () => [
     ['/api/templates', { json: { name: 'x', subject: 'x', text_body: 'x', account_id: 'support' } }, UNKNOWN],
   ],
@@ -306,6 +357,16 @@ const CHECKS: Readonly<Record<string, ((others: Others) => readonly Check[]) | n
   resumeAccount: () => [['/api/accounts/support/resume', POST, ACCOUNT]],
   requestConsent: () => [['/api/accounts/support/consent', POST, ACCOUNT]],
   resyncAccount: () => [['/api/accounts/support/resync', POST, ACCOUNT]],
+  previewCapture: () => [['/api/accounts/support/capture/preview', { json: {} }, ACCOUNT]],
+  removeLeftOut: () => [
+    [
+      '/api/accounts/support/capture/removal',
+      { json: { emails: 1 }, headers: { 'if-match': '"1"' } },
+      ACCOUNT,
+    ],
+  ],
+  getRemoval: () => [['/api/accounts/support/capture/removal', GET, ACCOUNT]],
+  stopRemoval: () => [['/api/accounts/support/capture/removal/stop', POST, ACCOUNT]],
   listQuarantine: () => [
     ['/api/quarantine', GET, 'lists'],
     ['/api/quarantine?account_id=support', GET, UNKNOWN],
@@ -421,6 +482,16 @@ describe('a key of one account', () => {
       };
       return (await ask(null, '/api/templates', { json })).json['id'] as string;
     };
+    const makeRule = async (accounts: '*' | readonly string[]) =>
+      (await ask(null, '/api/rules', { json: rule(accounts) })).json['id'] as string;
+    const block = async (sender: string, accountId: string | null) => {
+      const json = { sender, account_id: accountId };
+      return (await ask(null, '/api/blocked-senders', { json })).json['id'] as string;
+    };
+    const blocked = await block('geheim@nowhere.test', 'support');
+    const wholeBlocked = await block('everybody@nowhere.test', null);
+    const hiddenRule = await makeRule(['support']);
+    const wholeRule = await makeRule('*');
     const template = await makeTemplate('support');
     const wholeTemplate = await makeTemplate(null);
     own = await receive(keys.service, mail(), '?account_id=sales');
@@ -439,6 +510,10 @@ describe('a key of one account', () => {
       unsubscribe: left?.['id'] as string,
       template,
       wholeTemplate,
+      rule: hiddenRule,
+      blocked,
+      wholeBlocked,
+      wholeRule,
       customer,
     };
     await backgroundWorkIsDone(keys.database.connectionString);
@@ -510,7 +585,8 @@ describe('a key of one account', () => {
   /** What the answer shows of the other account. */
   function leakOf(text: string): readonly string[] {
     // The customer and the file of the draft are in the request itself, and the key may read a template of all accounts.
-    const isHidden = (name: string) => !['customer', 'draftFile', 'wholeTemplate'].includes(name);
+    const isHidden = (name: string) =>
+      !['customer', 'draftFile', 'wholeBlocked', 'wholeTemplate'].includes(name);
     const names = Object.entries(others).flatMap(([name, id]) =>
       isHidden(name) && text.includes(String(id)) ? [name] : [],
     );

@@ -66,13 +66,16 @@ export async function compareSummaries(
         person_email_id: person?.id ?? null,
         person_direction: person?.direction ?? null,
         is_done: thread.status === 'done',
+        is_spam: thread.status === 'spam',
         assignee: thread.assignee,
         labels: thread.labels,
         facets:
-          (newest.direction === 'inbound' ? 1 : 0) +
-          (own.some(({ is_unread }) => is_unread) ? 2 : 0) +
-          (person?.direction === 'inbound' ? 4 : 0) +
-          (thread.status === 'done' && undelivered.length === 0 ? 8 : 0),
+          thread.status === 'spam' && undelivered.length === 0
+            ? 16
+            : (newest.direction === 'inbound' ? 1 : 0) +
+              (own.some(({ is_unread }) => is_unread) ? 2 : 0) +
+              (person?.direction === 'inbound' ? 4 : 0) +
+              (thread.status === 'done' && undelivered.length === 0 ? 8 : 0),
       },
     ];
   });

@@ -180,7 +180,17 @@ describe('the counts of folders', () => {
     expect(await folders(`?assignee=${ada}`)).toEqual({
       limit: 1000,
       // The scheduled send of a program is no work, and the bounce is.
-      threads: { open: 2, unread: 2, unanswered: 1, undelivered: 1, done: 1, mine: 1, unassigned: 1 },
+      threads: {
+        open: 2,
+        unread: 2,
+        unanswered: 1,
+        undelivered: 1,
+        done: 1,
+        spam: 0,
+        spam_of_customers: 0,
+        mine: 1,
+        unassigned: 1,
+      },
       emails: { received: 3, sent: 1, scheduled: 1, queued: 1, deferred: 0, failed: 0, unknown: 0 },
       drafts: 0,
       labels: [{ label: 'jam', open: 1 }],

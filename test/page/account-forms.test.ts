@@ -11,6 +11,11 @@ import {
   type State,
 } from '../../page/src/features/operate/accounts/account-change.ts';
 import {
+  isWithoutText,
+  readAbsence,
+  toAbsence,
+} from '../../page/src/features/operate/accounts/absence-form.ts';
+import {
   newCaptureForm,
   readCapture,
   sortFolders,
@@ -377,13 +382,19 @@ describe('what is recorded', () => {
 });
 
 describe('a change of an account', () => {
-  const opened: EditForm = { name: 'Sales', addresses: [], capture: readCapture(null, 'example.com') };
+  const opened: EditForm = {
+    name: 'Sales',
+    addresses: [],
+    capture: readCapture(null, 'example.com'),
+    absence: readAbsence(null),
+  };
   const base: State = {
     sender: { name: 'Sales', address: 'sales@example.com' },
     addresses: null,
     capture: null,
+    out_of_office: null,
   };
-  const change = (form: Partial<EditForm>) => changeOf(base, opened, { ...opened, ...form });
+  const change = (form: Partial<EditForm>) => changeOf(base, opened, { ...opened, ...form }, 'en');
   const stored = {
     address: 'a@example.com',
     name: null,
@@ -403,6 +414,56 @@ describe('a change of an account', () => {
     expect(toChangeRequest(named, base)).toEqual(named);
     expect(toChangeRequest({ addresses: null }, { ...base, addresses: [stored] })).toEqual({
       addresses: null,
+    });
+  });
+
+  describe('its absence', () => {
+    const away = { isOn: true, from: '', until: '', subject: '', text: 'Back on Monday.' };
+    const ABSENCE = {
+      from: '2026-12-24T08:00:30.000Z',
+      until: null,
+      subject: null,
+      language: 'de',
+      text: 'Bin weg.',
+      html: '<p>Bin weg.</p>',
+    } as const;
+
+    it('is set, changed and removed', () => {
+      expect(change({ absence: away })).toEqual({
+        out_of_office: {
+          from: null,
+          until: null,
+          subject: null,
+          language: 'en',
+          text: 'Back on Monday.',
+          html: null,
+        },
+      });
+      expect(isWithoutText({ ...away, text: ' ' })).toBe(true);
+      expect(isWithoutText({ ...away, isOn: false, text: '' })).toBe(false);
+      const set = { ...base, out_of_office: ABSENCE };
+      const known = { ...opened, absence: readAbsence(ABSENCE) };
+      expect(isEmpty(changeOf(set, known, known, 'en'))).toBe(true);
+      const off = { ...known, absence: { ...known.absence, isOn: false } };
+      expect(changeOf(set, known, off, 'en')).toEqual({ out_of_office: null });
+      expect(
+        conflictsOf(
+          set,
+          { ...set, out_of_office: { ...ABSENCE, text: 'x' } },
+          changeOf(set, known, off, 'en'),
+        ),
+      ).toEqual(['out_of_office']);
+    });
+
+    it('keeps what the form does not show: seconds, the language, and the HTML of the same text', () => {
+      const form = readAbsence(ABSENCE);
+      expect(toAbsence(form, ABSENCE, 'en')).toEqual(ABSENCE);
+      expect(toAbsence({ ...form, text: 'Neu' }, ABSENCE, 'en')).toEqual({
+        ...ABSENCE,
+        text: 'Neu',
+        html: null,
+      });
+      expect(toAbsence({ ...form, from: '' }, ABSENCE, 'en')?.from).toBeNull();
     });
   });
 
@@ -436,13 +497,18 @@ describe('a change of an account', () => {
     expect(toChangeRequest(named, moved).from).toBe('"Shop" <hello@example.com>');
     const before = { ...base, addresses: [stored] };
     const signed = { ...base, addresses: [{ ...stored, signature_text: 'New' }] };
-    const added = changeOf(before, opened, {
-      ...opened,
-      addresses: [
-        { address: 'a@example.com', name: '', stored },
-        { address: 'c@example.com', name: '', stored: null },
-      ],
-    });
+    const added = changeOf(
+      before,
+      opened,
+      {
+        ...opened,
+        addresses: [
+          { address: 'a@example.com', name: '', stored },
+          { address: 'c@example.com', name: '', stored: null },
+        ],
+      },
+      'en',
+    );
     expect(conflictsOf(before, signed, added)).toEqual([]);
     expect(toChangeRequest(added, signed).addresses).toEqual([
       { ...stored, signature_text: 'New' },

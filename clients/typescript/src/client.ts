@@ -20,6 +20,8 @@ import { Retention } from './resources/retention.ts';
 import { Sessions } from './resources/sessions.ts';
 import { Suppressions } from './resources/suppressions.ts';
 import { Unsubscribes } from './resources/unsubscribes.ts';
+import { BlockedSenders } from './resources/blocked-senders.ts';
+import { Rules } from './resources/rules.ts';
 import { Templates } from './resources/templates.ts';
 import { Threads } from './resources/threads.ts';
 import { Webhooks } from './resources/webhooks.ts';
@@ -41,6 +43,8 @@ export class EmailWorkerClient {
   readonly threads: Threads;
   readonly drafts: Drafts;
   readonly templates: Templates;
+  readonly rules: Rules;
+  readonly blockedSenders: BlockedSenders;
   readonly emails: Emails;
   readonly attachments: Attachments;
   readonly addresses: Addresses;
@@ -69,6 +73,8 @@ export class EmailWorkerClient {
     this.threads = new Threads(transport);
     this.drafts = new Drafts(transport);
     this.templates = new Templates(transport);
+    this.rules = new Rules(transport);
+    this.blockedSenders = new BlockedSenders(transport);
     this.emails = new Emails(transport);
     this.attachments = new Attachments(transport);
     this.addresses = new Addresses(transport);

@@ -40,6 +40,8 @@ export interface ThreadActions {
   /** For threads of which only the lines are loaded: sets this one field, whatever else has changed meanwhile. */
   changeMany(ids: readonly string[], change: ThreadChange, told: Told): void;
   markUnread(id: string): void;
+  /** Marks the thread as spam, and what the address sends to its account from now on. */
+  block(thread: ThreadRecord, sender: string): void;
 }
 
 export interface Told {
@@ -106,6 +108,20 @@ export function useThreadActions(): ThreadActions {
           to,
         ),
       changeMany: (ids, wanted, told) => void changeMany(ids, wanted, told),
+      block(thread, sender) {
+        client.blockedSenders.block({ sender, account_id: thread.account_id }).then(({ id }) => {
+          change(thread, { status: 'spam' }, null);
+          notify(text.thread.nowBlocked(sender), {
+            action: {
+              label: text.app.undo,
+              run: () => {
+                client.blockedSenders.unblock(id).catch(tellFailure);
+                void changeMany([thread.id], { status: thread.status }, null);
+              },
+            },
+          });
+        }, tellFailure);
+      },
       markUnread(id) {
         client.threads.markUnread(id).then(() => refreshLists(queryClient), tellFailure);
       },

@@ -1,6 +1,8 @@
 /** The texts of the dialogs about accounts in German. */
 import type { AccountMessages } from './accounts-en.ts';
 
+const emails = (count: string): string => `${count} ${count === '1' ? 'E-Mail' : 'E-Mails'}`;
+
 export const accountsDe: AccountMessages = {
   title: 'Postfach verbinden',
   steps: {
@@ -225,12 +227,26 @@ export const accountsDe: AccountMessages = {
     reread: 'Die Ordner und Regeln gelten ab jetzt.',
   },
 
+  absence: {
+    title: 'Abwesenheit',
+    isOn: 'Automatisch antworten',
+    hint: 'Jede Person bekommt die Antwort einmal in sieben Tagen. Verteiler und Programme bekommen keine.',
+    text: 'Text der Antwort',
+    from: 'Von',
+    fromHint: 'In Ihrer Zeitzone. Leer: ab sofort.',
+    until: 'Bis',
+    untilHint: 'Leer: bis Sie sie ausschalten.',
+    subject: 'Betreff',
+    subjectHint: 'Leer: „Automatische Antwort:“ und der Betreff der E-Mail.',
+  },
+
   conflict: {
     title: 'Dieses Konto wurde inzwischen auch von anderen geändert',
     lead: 'Ihre Eingaben sind noch da. Diese Einstellungen wurden von beiden geändert:',
     names: {
       name: 'Name',
       addresses: 'Weitere Adressen',
+      out_of_office: 'Automatische Antwort',
       servers: 'Server',
       folders: 'Ordner',
       never_addresses: 'Adressen, die nie erfasst werden',
@@ -264,6 +280,57 @@ export const accountsDe: AccountMessages = {
     erasing: 'Das Konto ist gelöscht. Seine E-Mails werden vernichtet.',
     hasSends:
       'Von diesem Konto warten noch E-Mails auf den Versand. Senden Sie sie zuerst, oder brechen Sie sie ab, unter „Ausgang“.',
+  },
+
+  past: {
+    title: (address: string) => `Regeln und gespeicherte E-Mails von ${address}`,
+    lead: 'Regeln lassen neue E-Mails weg. Hier sehen Sie, welche gespeicherten E-Mails die Regeln dieses Postfachs weggelassen hätten, und können sie entfernen.',
+    judging: (count: string) => `Die gespeicherten E-Mails werden durchgesehen: bisher ${count} …`,
+    nothing: (judged: string) => `Von ${emails(judged)} würde keine entfernt.`,
+    result: (count: string, size: string, threads: number) =>
+      `Entfernt würden ${emails(count)} (${size})${threads === 0 ? '' : threads === 1 ? '; ein Vorgang endet damit' : `; ${threads} Vorgänge enden damit`}.`,
+    counts: 'Gespeicherte E-Mails',
+    kept: 'Nach den Regeln behalten',
+    notFromMailbox: 'Nicht aus einem Postfach, also ohne Regeln',
+    unknown: 'Im Zweifel behalten',
+    leftOut: {
+      address: 'Weggelassen wegen einer Adresse',
+      subject: 'Weggelassen wegen des Betreffs',
+      internal: 'Weggelassen als E-Mail unter Kollegen',
+      private: 'Weggelassen als privat',
+      stranger: 'Weggelassen, weil kein Kunde beteiligt ist',
+    },
+    staying: {
+      answered: 'Bleibt: von hier beantwortet',
+      drafted: 'Bleibt: ein Entwurf beantwortet sie',
+      handled: 'Bleibt: ihr Vorgang wurde zugewiesen, markiert oder geordnet',
+      report: 'Bleibt: ein Bericht über Gesendetes',
+    },
+    removable: 'Würden entfernt',
+    examples: 'Einige davon',
+    more: 'Es können mehr sein; das sind die ersten.',
+    noSubject: '(ohne Betreff)',
+    warning: (count: string) =>
+      `Damit werden hier ${emails(count)} mit allen Dateien endgültig entfernt. Sie kommen nicht zurück, auch wenn die Regeln später geändert werden. Das Postfach beim Mailserver bleibt, wie es ist.`,
+    type: (count: string) => `Geben Sie zur Bestätigung die Zahl der E-Mails ein: ${count}`,
+    typeWrong: 'Das ist nicht die Zahl der E-Mails.',
+    remove: (count: string) => `${emails(count)} entfernen`,
+    changed:
+      'Das Konto oder seine E-Mails wurden inzwischen geändert. Es wurde nichts entfernt. Sehen Sie es noch einmal an.',
+    again: 'Noch einmal ansehen',
+    counting: (judged: string) => `Vor dem Entfernen wird noch einmal gezählt: bisher ${emails(judged)} …`,
+    removing: (count: string, all: string) => `Bisher entfernt: ${count} von ${emails(all)}.`,
+    refused:
+      'Es wurde nichts entfernt: Die Zahl der E-Mails ist inzwischen eine andere. Sehen Sie es noch einmal an.',
+    stopped: (count: string) => `Angehalten. Entfernt: ${emails(count)}.`,
+    done: (count: string) => `Fertig. Entfernt: ${emails(count)}.`,
+    keptMeanwhile: (count: string) => `Behalten, weil inzwischen jemand damit gearbeitet hat: ${count}`,
+    stop: 'Anhalten',
+    ask: 'Was würde das von den gespeicherten E-Mails weglassen?',
+    askHint: 'Zählt gespeicherte E-Mails nach den Regeln oben. Es wird nichts geändert.',
+    askSaved:
+      'Gesicherte Regeln lassen nur neue E-Mails weg. Gespeicherte werden unter „Regeln und gespeicherte E-Mails“ entfernt.',
+    askAgain: 'Die Regeln wurden geändert: Fragen Sie noch einmal.',
   },
 
   leftOut: {

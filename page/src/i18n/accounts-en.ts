@@ -1,3 +1,5 @@
+const emails = (count: string): string => `${count} ${count === '1' ? 'email' : 'emails'}`;
+
 /** The texts of the dialogs about accounts, loaded with them. */
 export const accountsEn = {
   title: 'Connect a mailbox',
@@ -222,12 +224,26 @@ export const accountsEn = {
     reread: 'Folders and rules apply from now on.',
   },
 
+  absence: {
+    title: 'Absence',
+    isOn: 'Answer automatically',
+    hint: 'Each person gets the answer once in seven days. Lists and programs get none.',
+    text: 'Text of the answer',
+    from: 'From',
+    fromHint: 'In your time zone. Empty: at once.',
+    until: 'Until',
+    untilHint: 'Empty: until you switch it off.',
+    subject: 'Subject',
+    subjectHint: 'Empty: “Automatic reply:” and the subject of the email.',
+  },
+
   conflict: {
     title: 'A colleague changed this account meanwhile',
     lead: 'What you typed is still here. These settings were changed by both:',
     names: {
       name: 'Name',
       addresses: 'Further addresses',
+      out_of_office: 'Automatic answer',
       servers: 'Servers',
       folders: 'Folders',
       never_addresses: 'Addresses that are never recorded',
@@ -260,6 +276,55 @@ export const accountsEn = {
     erasing: 'The account is deleted. Its mail is being erased.',
     hasSends:
       'Emails of this account still wait to be sent. Send or cancel them first, under “Outgoing mail”.',
+  },
+
+  past: {
+    title: (address: string) => `Rules and recorded mail of ${address}`,
+    lead: 'Rules leave out new mail. Here you see which recorded emails the saved rules of this mailbox would have left out, and can remove them.',
+    judging: (count: string) => `Looking through the recorded emails: ${count} so far …`,
+    nothing: (judged: string) => `None of ${emails(judged)} would be removed.`,
+    result: (count: string, size: string, threads: number) =>
+      `${emails(count)} (${size}) would be removed${threads === 0 ? '' : threads === 1 ? '; one thread ends with them' : `; ${threads} threads end with them`}.`,
+    counts: 'Recorded emails',
+    kept: 'Kept by the rules',
+    notFromMailbox: 'Not from a mailbox, so no rules apply',
+    unknown: 'In doubt, and kept',
+    leftOut: {
+      address: 'Left out by address',
+      subject: 'Left out by subject',
+      internal: 'Left out as mail between colleagues',
+      private: 'Left out as private',
+      stranger: 'Left out without a customer',
+    },
+    staying: {
+      answered: 'Stays: answered from here',
+      drafted: 'Stays: a draft answers it',
+      handled: 'Stays: its thread was assigned, labelled or decided on',
+      report: 'Stays: a report about sent mail',
+    },
+    removable: 'Would be removed',
+    examples: 'Some of them',
+    more: 'There may be more; these are the first.',
+    noSubject: '(no subject)',
+    warning: (count: string) =>
+      `This removes ${emails(count)} with all files here for good. They do not come back, even if the rules are changed later. The mailbox at the mail server stays as it is.`,
+    type: (count: string) => `To confirm, type the number of emails: ${count}`,
+    typeWrong: 'This is not the number of emails.',
+    remove: (count: string) => `Remove ${emails(count)}`,
+    changed: 'The account or its mail changed meanwhile. Nothing was removed. Look at it again.',
+    again: 'Look again',
+    counting: (judged: string) => `Counting once more before anything is removed: ${emails(judged)} so far …`,
+    removing: (count: string, all: string) => `Removed so far: ${count} of ${emails(all)}.`,
+    refused: 'Nothing was removed: the number of emails is another one by now. Look at it again.',
+    stopped: (count: string) => `Stopped. Removed: ${emails(count)}.`,
+    done: (count: string) => `Done. Removed: ${emails(count)}.`,
+    keptMeanwhile: (count: string) => `Kept, because somebody worked with them meanwhile: ${count}`,
+    stop: 'Stop',
+    ask: 'What would this leave out of recorded mail?',
+    askHint: 'Counts recorded emails by the rules above. Nothing is changed.',
+    askSaved:
+      'Saved rules leave out new mail alone. Recorded mail is removed under “Rules and recorded mail”.',
+    askAgain: 'The rules were changed: ask again.',
   },
 
   leftOut: {

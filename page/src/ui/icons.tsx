@@ -69,6 +69,13 @@ export const AtSign = drawn(
   </>,
 );
 
+export const Ban = drawn(
+  <>
+    <circle cx="12" cy="12" r="10" />
+    <path d="M4.929 4.929 19.07 19.071" />
+  </>,
+);
+
 export const Bold = drawn(<path d="M6 12h9a4 4 0 010 8H7a1 1 0 01-1-1V5a1 1 0 011-1h7a4 4 0 010 8" />);
 
 export const Bot = drawn(

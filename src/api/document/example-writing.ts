@@ -1,7 +1,18 @@
 /** Example values for writing: sends, templates, drafts and replies. As in example-values.ts. */
 import { ServiceError } from '../../core/errors.ts';
 import { toErrorJson } from '../../platform/http/answers/error-json.ts';
-import { ANN, DRAFT, EMAIL, LATER, REPLY, SENT_AT, TEMPLATE, THREAD } from './example-story.ts';
+import {
+  ANN,
+  BLOCKED,
+  DRAFT,
+  EMAIL,
+  LATER,
+  REPLY,
+  RULE,
+  SENT_AT,
+  TEMPLATE,
+  THREAD,
+} from './example-story.ts';
 
 const SEND = {
   to: 'Ann Example <ann@example.com>, bob@example.com',
@@ -18,6 +29,43 @@ const { request_id: _ofRequest, ...REFUSED } = toErrorJson(
 );
 
 export const WRITING_VALUES: Readonly<Record<string, unknown>> = {
+  // Blocked senders
+  'BlockedSender.id': BLOCKED,
+  sender: 'werbung@example.net',
+  'BlockedSender.account_id': null,
+  blocked_at: SENT_AT,
+  spam_of_customers: 0,
+  BlockRequest: { sender: 'werbung@example.net' },
+
+  // Rules on received mail
+  'Rule.id': RULE,
+  'Rule.name': 'Rechnungen',
+  'RuleRequest.name': 'Rechnungen',
+  'RuleChange.name': 'Rechnungen von Lieferanten',
+  'changeRule.name': 'Rechnungen von Lieferanten',
+  'createRule.version': 1,
+  'createRule.updated_at': SENT_AT,
+  'changeRule.version': 3,
+  RuleCondition: { subject: 'Rechnung' },
+  RuleActions: { add_labels: ['Rechnung'] },
+  RuleAccounts: ['vertrieb'],
+  RuleMatch: 'all',
+  'Rule.active': true,
+  'Rule.stop': false,
+  'Rule.historical': false,
+  rule_id: RULE,
+  rule_ids: [RULE],
+  RuleRequest: {
+    name: 'Rechnungen',
+    account_ids: ['vertrieb'],
+    conditions: [{ subject: 'Rechnung' }, { attachment_type: 'application/pdf' }],
+    actions: { add_labels: ['Rechnung'] },
+  },
+  RuleChange: { name: 'Rechnungen von Lieferanten' },
+  RulePreviewRequest: { account_ids: ['vertrieb'], conditions: [{ subject: 'Rechnung' }] },
+  examined: 200,
+  matched: 1,
+
   // Templates
   'Template.id': TEMPLATE,
   'Template.subject': 'Ihr Angebot {{ angebot.nummer }}',

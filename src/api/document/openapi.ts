@@ -64,6 +64,7 @@ export async function buildOpenApiDocument(routes: readonly DocumentedRoute[]): 
         tag('Erasure', 'Erase all data of a person.', 'deleting'),
         tag('Events', 'The feed of events, in order.', 'events'),
         tag('Drafts', 'Drafts.', 'replies-and-drafts'),
+        tag('Rules', 'Rules on received mail.', 'rules'),
         tag('Templates', 'Templates of emails.', 'templates'),
         tag('Webhooks', 'Post events to a URL.', 'webhooks'),
         tag('Statistics', 'Statistics of mail, and imports.', 'search'),

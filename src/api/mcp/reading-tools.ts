@@ -91,7 +91,7 @@ const listThreads = defineTool({
   effect: 'none',
   input: z.strictObject({
     ...filters,
-    status: z.enum(['open', 'done']).optional(),
+    status: z.enum(['open', 'done', 'spam']).optional(),
     unanswered: z.boolean().optional().describe('The newest email that no machine wrote is inbound.'),
     undelivered: z
       .boolean()

@@ -6,6 +6,7 @@ import type {
   OpenAddress,
   OpenCapture,
   OpenOAuth2,
+  OpenOutOfOffice,
   OpenSettings,
 } from '../../core/accounts/open-settings.ts';
 
@@ -26,12 +27,16 @@ export interface AccountSecrets {
 }
 
 interface FullFields extends Partial<
-  Omit<OpenSettings, 'addresses' | 'smtp_server' | 'imap_server' | 'capture' | 'oauth2' | 'dkim'>
+  Omit<
+    OpenSettings,
+    'addresses' | 'smtp_server' | 'imap_server' | 'capture' | 'oauth2' | 'dkim' | 'out_of_office'
+  >
 > {
   readonly addresses?: readonly (Pick<OpenAddress, 'address'> & Partial<OpenAddress>)[] | null;
   readonly smtp_url?: string | null;
   readonly imap_url?: string | null;
   readonly capture?: Partial<OpenCapture> | null;
+  readonly out_of_office?: (Pick<OpenOutOfOffice, 'text'> & Partial<OpenOutOfOffice>) | null;
   readonly oauth2?: (Partial<OpenOAuth2> & Partial<NonNullable<AccountSecrets['oauth2']>>) | null;
   readonly dkim?: {
     readonly domain?: string | null;
@@ -87,6 +92,7 @@ export function splitFields(checked: AccountFields): {
       footer_text: fields.footer_text ?? null,
       footer_html: fields.footer_html ?? null,
       footer_once_per_thread: fields.footer_once_per_thread === true ? true : null,
+      out_of_office: toOpenOutOfOffice(fields.out_of_office ?? null),
       smtp_server: withoutLogin(smtpUrl),
       imap_server: withoutLogin(imapUrl),
       imap_since: fields.imap_since ?? null,
@@ -137,6 +143,20 @@ export function splitFields(checked: AccountFields): {
     },
   };
 }
+
+const toOpenOutOfOffice = (
+  absence: NonNullable<FullFields['out_of_office']> | null,
+): OpenSettings['out_of_office'] =>
+  absence === null
+    ? null
+    : {
+        from: absence.from ?? null,
+        until: absence.until ?? null,
+        subject: absence.subject ?? null,
+        language: absence.language ?? null,
+        text: absence.text,
+        html: absence.html ?? null,
+      };
 
 /** None in one spelling, so that the same settings are equal. */
 const toOpenAddresses = (addresses: NonNullable<FullFields['addresses']>): OpenSettings['addresses'] =>

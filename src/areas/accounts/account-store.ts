@@ -16,6 +16,8 @@ export interface AccountStorePorts {
   readonly forgetMailboxes: (executor: Executor, accountId: string) => Promise<void>;
   /** When other rules say what of them is recorded. */
   readonly followRules: (executor: Executor, accountId: string) => Promise<void>;
+  /** What its rules leave out is not removed any further: it gets other rules or mailboxes, or is deleted. */
+  readonly stopRemoval: (executor: Executor, accountId: string) => Promise<void>;
   /** The mail of an earlier account with the id is still being erased, and would take that of a new one along. */
   readonly isBeingErased: (executor: Executor, accountId: string) => Promise<boolean>;
   /** When it is deleted with its mail. */
@@ -27,7 +29,7 @@ export interface AccountStorePorts {
 
 export function createAccountStore(
   pool: Pool,
-  { forgetMailboxes, followRules, isBeingErased, requestErasure }: AccountStorePorts,
+  { forgetMailboxes, followRules, stopRemoval, isBeingErased, requestErasure }: AccountStorePorts,
 ): AccountStore {
   const read = async (executor: Executor, id: string): Promise<StoredAccount | null> => {
     const [row] = await run(executor, READ, { id });
@@ -60,6 +62,7 @@ export function createAccountStore(
         await run(client, CREATE, { ...toValues(account), author });
         // Of an earlier account with this id.
         await forgetMailboxes(client, account.id);
+        await stopRemoval(client, account.id);
         return required(await read(client, account.id));
       }),
 
@@ -71,6 +74,7 @@ export function createAccountStore(
         if (known === null) return null;
         requireVersion(known, version);
         await run(client, CHANGE, toValues(account));
+        if (mailboxes !== 'same') await stopRemoval(client, account.id);
         if (typeof mailboxes === 'object') {
           await run(client, SET_AUTHOR, { id: account.id, author: mailboxes.otherBy });
           await forgetMailboxes(client, account.id);
@@ -99,6 +103,7 @@ export function createAccountStore(
         const [waiting] = await run(client, COUNT_SENDS, { id });
         const sends = waiting?.sends ?? 0;
         if (sends > 0) throw new ServiceError('account_has_sends', { values: { value: id, count: sends } });
+        await stopRemoval(client, id);
         await forgetTokens(client, id);
         await run(client, DELETE, { id });
         if (erasure !== null) await requestErasure(client, { ...erasure, accountId: id });

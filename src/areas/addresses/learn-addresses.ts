@@ -118,7 +118,9 @@ const READ_EMAILS = statement(
   'emails-to-learn-from',
   `select id, account_id::text as account_id, direction, from_address, email_activity_at(date, created_at) as at,
     jsonb_path_query_array(to_addresses || cc_addresses || bcc_addresses, '$[0 to ${MAX_MENTIONS}]') as recipients,
-    email_is_listed(state) as is_listed, written_by <> 'person' as is_automatic, authentication ->> 'verdict' as verdict
+    email_is_listed(state) as is_listed, authentication ->> 'verdict' as verdict,
+    case direction when 'outbound' then coalesce(automatic ->> 'kind' = 'auto_reply', false) else written_by <> 'person' end
+      as is_automatic
   from emails where id = any ($emailIds::uuid[]) order by id`,
 ).narrow<{
   account_id: string;

@@ -48,8 +48,8 @@ declare module '../../platform/db/statement.ts' {
         at: Date | null;
         recipients: unknown;
         is_listed: boolean | null;
-        is_automatic: boolean | null;
         verdict: string | null;
+        is_automatic: boolean | null;
       };
     };
     'forget-mentions': {

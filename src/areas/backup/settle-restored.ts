@@ -4,6 +4,7 @@
  */
 import type { LoadResult, WaitingSendsPolicy } from './backup-ports.ts';
 import type { Executor } from '../../platform/db/statement.ts';
+import { dropAbsences } from '../absence/absence-store.ts';
 import { keepPositions, skipPositions } from '../events/skip-positions.ts';
 import { closeOpenKeys } from '../send/idempotency-keys.ts';
 import { holdSends } from '../send/queue-rows.ts';
@@ -23,6 +24,7 @@ export async function settleRestored(
     return { heldSends: 0, closedKeys: 0 };
   }
   await endEverySession(executor);
+  await dropAbsences(executor);
   const closedKeys = await closeOpenKeys(executor);
   const detail = `restored from a backup of ${takenAt.toISOString()}: it may have been sent since`;
   const heldSends = await holdSends(executor, detail, policy === 'hold');

@@ -97,8 +97,8 @@ const RECORD = statements('read-customer', { ofAccounts: [false, true] }, ({ ofA
     count(`from emails e where e.customer_id = $customerId and e.direction = '${direction}' and ${LISTED}
       ${ofAccountsOnly(ofAccounts, 'e')}`);
   const threads = (isDone: boolean) =>
-    // In the terms of the index, which has the facets: 8 is done.
-    count(`from thread_summaries s where s.customer_id = $customerId and s.facets & 8 ${isDone ? '<>' : '='} 0
+    // In the terms of the index, which has the facets: 8 is done, 16 is spam.
+    count(`from thread_summaries s where s.customer_id = $customerId and s.facets & ${isDone ? '8 <>' : '24 ='} 0
       ${ofAccountsOnly(ofAccounts, 's')}`);
   return `select ${registrationColumns(ofAccounts)},
     ${emails('inbound')} as emails_inbound, ${emails('outbound')} as emails_outbound,

@@ -15,7 +15,7 @@ const Domain = {
 } as const;
 const DomainResult = record('DomainResult', { result: Outcome, domain: Domain });
 
-const verdict = {
+export const Verdict = {
   title: 'Verdict',
   type: 'string',
   enum: AUTH_VERDICTS,
@@ -26,12 +26,12 @@ const verdict = {
 
 /** For lists: GET /api/emails/{id} has the rest. */
 export const NullableVerdict = {
-  anyOf: [record('AuthenticationVerdict', { verdict }), { type: 'null' }],
+  anyOf: [record('AuthenticationVerdict', { verdict: Verdict }), { type: 'null' }],
   description: 'Authentication results of a received email; null when no trusted server reported any.',
 } as const;
 
 export const Authentication = record('Authentication', {
-  verdict,
+  verdict: Verdict,
   source: {
     type: 'string',
     enum: ['checked', 'header'],

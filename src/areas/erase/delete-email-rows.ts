@@ -40,12 +40,14 @@ export class NotDeletable extends Error {}
  * Deletes the emails; ids without an email are skipped. Throws NotDeletable when `mayDelete` refuses one of them, and errors that make the
  * transaction begin again.
  *
+ * @param mayDeleteAll asked once they and their threads are locked; false: NotDeletable is thrown
  * @returns the number of deleted emails, the drafts that answered them, and the number of files of both
  */
 export async function deleteEmails(
   trx: Executor,
   ids: readonly string[],
   mayDelete: (email: EmailRow) => boolean,
+  mayDeleteAll: () => Promise<boolean> = async () => true,
 ): Promise<{ readonly emails: number; readonly drafts: number; readonly files: number }> {
   const found = await run(trx, FIND_EMAILS, { ids });
   if (found.length === 0) return NONE;
@@ -70,7 +72,7 @@ export async function deleteEmails(
   const emails = await run(trx, LOCK_EMAILS, { ids });
   // The email was moved before its thread was locked.
   if (emails.some((email) => !threadIds.includes(email.thread_id))) throw new LinkConflict();
-  if (!emails.every(mayDelete)) throw new NotDeletable();
+  if (!emails.every(mayDelete) || !(await mayDeleteAll())) throw new NotDeletable();
   if (emails.length === 0) return NONE;
 
   await rememberDeleted(trx, emails.map(toDeleted));

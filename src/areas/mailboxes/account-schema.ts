@@ -1,4 +1,5 @@
 /** An account in the API: its settings as they are given and shown, and the state of its mailboxes. */
+import { MAX_ABSENCE_CHARS } from '../../core/absence/out-of-office.ts';
 import { SIGNATURE_VARIABLES } from '../../core/accounts/closing.ts';
 import {
   MAX_CLOSING_CHARS,
@@ -6,6 +7,7 @@ import {
   MAX_SENDER_NAME_CHARS,
 } from '../../core/accounts/limits.ts';
 import { addrSpec } from '../../core/address/address.ts';
+import { LEFT_OUT_REASONS } from '../../core/mailbox/capture.ts';
 import { ONE_LINE_PATTERN } from '../../core/one-line.ts';
 import { fromJson, type Value } from '../../platform/operation/values.ts';
 import {
@@ -15,6 +17,7 @@ import {
   record,
   Timestamp,
 } from '../../platform/schemas/schemas.ts';
+import { NullableLanguage } from '../reply/reply-body.ts';
 import type { MailboxStatus } from './mailbox-status-ports.ts';
 import { ACCOUNT_STATES, type AccountStatus } from './read-mailbox-status.ts';
 
@@ -94,7 +97,7 @@ const texts = (title: string, maxLength: number, maxItems: number) =>
 const Switch = { title: 'CaptureSwitch', type: ['boolean', 'null'] } as const;
 
 /** See CaptureRules. */
-const Capture = {
+export const AccountCapture = {
   title: 'AccountCapture',
   $comment:
     'What is read and recorded by IMAP; see [mailboxes](/api/docs/receiving). null: all of INBOX and the Sent mailbox.',
@@ -153,6 +156,25 @@ const AccountAddress = {
   },
 } as const;
 
+/** See OutOfOffice. */
+const OutOfOffice = {
+  title: 'AccountOutOfOffice',
+  $comment:
+    'An answer to people who write while the account is away, once in seven days to each; see ' +
+    '[receiving](/api/docs/receiving). null: none.',
+  type: ['object', 'null'],
+  additionalProperties: false,
+  required: ['text'],
+  properties: {
+    from: { ...Line, description: 'RFC 3339. Mail that arrived before is not answered; null: at once.' },
+    until: { ...Line, description: 'RFC 3339. The end; null: when the setting is removed.' },
+    subject: { ...Line, description: 'null: `Automatische Antwort:` or `Automatic reply:` and the subject.' },
+    language: { ...NullableLanguage, description: 'Of that subject; null: `de`.' },
+    text: { title: 'AbsenceText', type: 'string', minLength: 1, maxLength: MAX_ABSENCE_CHARS },
+    html: { title: 'AbsenceHtml', type: ['string', 'null'], minLength: 1, maxLength: MAX_ABSENCE_CHARS },
+  },
+} as const;
+
 /** The settings that need no secret, under the same names in requests and answers. */
 const PLAIN_SETTINGS = {
   addresses: {
@@ -166,10 +188,11 @@ const PLAIN_SETTINGS = {
   footer_text: ClosingText,
   footer_html: ClosingText,
   footer_once_per_thread: { type: ['boolean', 'null'], title: 'FooterOncePerThread' },
+  out_of_office: OutOfOffice,
   imap_since: { ...Line, description: 'First day of the first sync, such as `2026-01-31`.' },
   imap_sent: { ...Line, description: 'Mailbox with sent mail; null: the one that the server marks.' },
   imap_sent_copies: { ...Line, description: '`on`, `auto` or `off`; null: `off`.' },
-  capture: Capture,
+  capture: AccountCapture,
   rate_per_minute: Limit,
   rate_per_day: Limit,
   join_by_subject: JoinBySubject,
@@ -232,6 +255,18 @@ const Settings = record('AccountSettings', {
   },
 });
 
+/** See LEFT_OUT_REASONS. */
+export const LeftOutReason = { title: 'LeftOutReason', type: 'string', enum: LEFT_OUT_REASONS } as const;
+
+/** By LeftOutReason. */
+export const LeftOutCounts = record('LeftOutCounts', {
+  address: Count,
+  subject: Count,
+  internal: Count,
+  private: Count,
+  stranger: Count,
+});
+
 const MailboxFailure = record('MailboxFailure', { reason: REASON, at: Timestamp });
 
 const AccountFailure = record('AccountFailure', {
@@ -270,13 +305,7 @@ const MailboxSchema = record('Mailbox', {
     quarantined: { ...Count, description: 'Messages that could not be recorded; see `GET /api/quarantine`.' },
     expunged: { ...Count, description: 'Messages that have left the mailbox since, recorded or not.' },
     left_out: {
-      ...record('LeftOutCounts', {
-        address: Count,
-        subject: Count,
-        internal: Count,
-        private: Count,
-        stranger: Count,
-      }),
+      ...LeftOutCounts,
       description: 'Messages that `capture` left out, by the reason; see `GET /api/left-out`.',
     },
   }),

@@ -9,11 +9,11 @@ import {
   type TakenMessage,
   type WaitingMessage,
 } from './mailbox-record-ports.ts';
-import { rulesDigest, type CaptureFacts } from '../../core/mailbox/capture.ts';
-import { matchOf } from '../customers/match-customer.ts';
+import { rulesDigest } from '../../core/mailbox/capture.ts';
 import type { HeaderSummary } from '../../core/mailbox/header-summary.ts';
 import { joinRanges, type UidSet } from '../../core/mailbox/uid-set.ts';
 import { findRecorded } from '../emails/find-recorded.ts';
+import { areKnownTo } from './known-to-account.ts';
 import { createMailboxLeases, endReading, fenced, HELD, holdBack, storable } from './mailbox-leases.ts';
 import { READ_MAILBOXES, toProgress } from './mailbox-progress.ts';
 import type { HeaderSummaryJson } from '../../platform/db/column-types.ts';
@@ -87,18 +87,7 @@ export function createMailboxRecords(pool: Pool): MailboxRecords {
       return recorded.map((email, index) => (arrived.has(index) ? email : null));
     },
 
-    async areKnown(accountId, messages) {
-      const addresses = distinct(messages.flatMap(addressesOf));
-      const messageIds = distinct(messages.flatMap(({ answers }) => answers));
-      const [row] = await run(pool, KNOWN, { accountId, addresses, messageIds });
-      const customers = new Set(row?.customers.map((ordinal) => addresses[Number(ordinal) - 1]));
-      const answered = new Set(row?.answered.map((ordinal) => messageIds[Number(ordinal) - 1]));
-      return messages.map(
-        (facts) =>
-          addressesOf(facts).some((address) => customers.has(address)) ||
-          facts.answers.some((messageId) => answered.has(messageId)),
-      );
-    },
+    areKnown: (accountId, messages) => areKnownTo(pool, accountId, messages),
 
     conclude: (mailbox, { taken, failed, leftOut = [] }) => {
       const left = leftOut.map(({ reason, ...message }) => ({ ...message, leftOut: reason }));
@@ -169,9 +158,6 @@ function toMailbox(row: RowOf<typeof READ_MAILBOXES>): KnownMailboxRecord {
 /** For finding a message again by its Message-ID, which is not stored. */
 export const digestOf = (messageId: string | null): Buffer | null =>
   messageId === null ? null : createHash('sha256').update(messageId).digest();
-
-const distinct = (texts: readonly string[]) => [...new Set(texts)];
-const addressesOf = ({ from, replyTo, recipients }: CaptureFacts) => [...from, ...replyTo, ...recipients];
 
 const firstOf = (set: UidSet) => set.map(({ first }) => first);
 const lastOf = (set: UidSet) => set.map(({ last }) => last);
@@ -273,22 +259,6 @@ const ARRIVED = statement(
     )
   )`,
 );
-
-/** Which of the addresses belong to customers, and which of the Message-IDs to emails of the account, by their places. */
-const KNOWN = statement(
-  'known-to-account',
-  `select
-    array(
-      select a.ordinal from unnest($addresses::text[]) with ordinality a (address, ordinal)
-      cross join lateral ${matchOf('array[lower(a.address collate "C")]', 'array[$accountId]', 'true')} m
-      where m.source is not null
-    ) as customers,
-    array(
-      select i.ordinal from unnest($messageIds::text[]) with ordinality i (id, ordinal)
-      where exists (select from emails e where e.account_id = $accountId and e.message_id = i.id)
-        or exists (select from emails e where e.account_id = $accountId and e.relay_message_id = i.id)
-    ) as answered`,
-).narrow<{ customers: string[]; answered: string[] }>();
 
 /** Digests are forgotten in the mailboxes of all accounts: some of these are not read any more. */
 const CONCLUDE_PASS = statement(

@@ -1,5 +1,4 @@
 /** The messages of mailboxes that could not be taken, in the API: /api/quarantine. */
-import { LEFT_OUT_REASONS } from '../../core/mailbox/capture.ts';
 import { parseMessageIdList } from '../../core/message/references.ts';
 import { operationsWith } from '../../platform/operation/declaration.ts';
 import type { Value } from '../../platform/operation/values.ts';
@@ -7,7 +6,7 @@ import { AccountId, PAGE_PARAMETERS, pageSchema } from '../../platform/schemas/p
 import { AddressObject, NullableTimestamp, record, Timestamp, Uuid } from '../../platform/schemas/schemas.ts';
 import type { AccountOf } from '../../platform/access/account-of.ts';
 import type { QuarantinedMessage } from './mailbox-status-ports.ts';
-import { REASON } from './account-schema.ts';
+import { LeftOutReason, REASON } from './account-schema.ts';
 import type { Mailboxes } from './read-mailbox-status.ts';
 
 const QuarantinedSchema = record('QuarantinedMessage', {
@@ -101,7 +100,7 @@ export const mailboxOperations = [
         items: record('LeftOutMessage', {
           account_id: { type: 'string' },
           mailbox: { type: 'string', description: 'Path of the mailbox.' },
-          reason: { type: 'string', enum: LEFT_OUT_REASONS, description: REASONS },
+          reason: { ...LeftOutReason, description: REASONS },
           left_out_at: Timestamp,
         }),
       },

@@ -244,6 +244,16 @@ declare module '../../platform/db/statement.ts' {
       };
       row: object;
     };
+    'leave-out-recorded-messages': {
+      values: {
+        mailboxIds: readonly (string | null)[] | null;
+        validities: readonly (number | string | null)[] | null;
+        uids: readonly (number | string | null)[] | null;
+        reasons: readonly (string | null)[] | null;
+        digests: readonly (Buffer | null)[] | null;
+      };
+      row: object;
+    };
     'left-out-messages': {
       values: {
         digests: readonly (Buffer | null)[] | null;
@@ -371,6 +381,17 @@ declare module '../../platform/db/statement.ts' {
       row: {
         first: string | null;
         last: string | null;
+      };
+    };
+    'messages-of-emails': {
+      values: {
+        emailIds: readonly (string | null)[] | null;
+      };
+      row: {
+        mailbox_id: string;
+        uid_validity: string;
+        uid: string;
+        email_id: string | null;
       };
     };
     'next-mailbox-messages': {

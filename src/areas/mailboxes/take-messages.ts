@@ -5,12 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { ErrorCode } from '../../core/error-registry.ts';
 import { ServiceError } from '../../core/errors.ts';
-import {
-  leftOutBy,
-  type CaptureFacts,
-  type CaptureRules,
-  type LeftOutReason,
-} from '../../core/mailbox/capture.ts';
+import type { CaptureFacts, CaptureRules } from '../../core/mailbox/capture.ts';
 import { summariseHeader } from '../../core/mailbox/header-summary.ts';
 import { messageRetry, type MessageFailure, type MessageTries } from '../../core/mailbox/retry.ts';
 import { NO_UIDS, toUidSet } from '../../core/mailbox/uid-set.ts';
@@ -18,6 +13,7 @@ import { identityKey, type MessageIdentity } from '../../core/message/identity.t
 import type { ReceiveRequest, ReceiveResult } from '../receive/use-cases.ts';
 import type { KnownEmail } from '../emails/find-recorded.ts';
 import { DELIVERY_IN_MEMORY_MAX_BYTES } from '../../platform/base/limits.ts';
+import { judgeMessages } from './judge-messages.ts';
 import {
   MailboxError,
   type MailboxSession,
@@ -262,7 +258,8 @@ async function leaveOut(
   const { capture, mailbox } = from;
   if (capture === null || messages.length === 0) return messages;
   const factsOf = await readFacts(ports, from, messages);
-  const reasons = await reasonsFor(ports, mailbox.accountId, capture, factsOf);
+  const areKnown = (facts: readonly CaptureFacts[]) => ports.records.areKnown(mailbox.accountId, facts);
+  const reasons = await judgeMessages({ capture, areKnown }, factsOf);
   const leftOut = [...reasons].map(([uid, reason]) => {
     const { messageId = null, answers = [] } = factsOf.get(uid) ?? {};
     // The newest messages are taken first, and INBOX before Sent: what it answers may not be recorded yet.
@@ -295,33 +292,6 @@ async function readFacts(
     ]),
   );
 }
-
-/** UID → why it is left out. */
-async function reasonsFor(
-  { records }: TakeMessagesPorts,
-  accountId: string,
-  capture: CaptureRules,
-  factsOf: ReadonlyMap<Uid, CaptureFacts | null>,
-): Promise<ReadonlyMap<Uid, LeftOutReason>> {
-  const reasons = new Map<Uid, LeftOutReason>();
-  const asked: [Uid, CaptureFacts][] = [];
-  for (const [uid, facts] of factsOf) {
-    if (facts === null) continue;
-    const reason = leftOutBy(capture, facts);
-    if (reason !== null) reasons.set(uid, reason);
-    else if (capture.onlyCustomers && mayBeStranger(facts)) asked.push([uid, facts]);
-  }
-  if (asked.length === 0) return reasons;
-  const known = await records.areKnown(
-    accountId,
-    asked.map(([, facts]) => facts),
-  );
-  for (const [index, [uid]] of asked.entries()) if (known[index] === false) reasons.set(uid, 'stranger');
-  return reasons;
-}
-
-/** Without a sender, nothing is known of whose it is. */
-const mayBeStranger = ({ from, isReport }: CaptureFacts): boolean => from.length > 0 && !isReport;
 
 /** Without one, another message may have the same identity and size. */
 const hasTrace = ({ header }: MessageSummary): boolean => /^received:/im.test(header.toString('latin1'));

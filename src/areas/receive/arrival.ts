@@ -9,6 +9,7 @@ import type { Account, Clock, IdSource, Logger } from '../../platform/base/basic
 import type { StoredAttachment } from '../../platform/files/stored-attachment.ts';
 import { prepareAttachments, type AttachmentInput } from '../emails/prepare-attachments.ts';
 import type { MailSource } from '../../core/message/mail-source.ts';
+import type { AbsenceRequest } from '../absence/absence-ports.ts';
 import { deleteFiles } from '../../platform/files/delete-files.ts';
 import type {
   BlobStore,
@@ -40,6 +41,8 @@ export interface Arrival {
   readonly authentication: MailAuthentication | null;
   /** See `ReceiveRequest`. */
   readonly restores: boolean;
+  /** See InboundRecord. */
+  readonly absence: AbsenceRequest | null;
   readonly message: ParsedMessage;
   readonly identity: MessageIdentity;
   readonly content: KeyedContent;
@@ -100,6 +103,7 @@ export async function record(
     key,
     sharedKey,
     reading,
+    absence,
   }: Arrival,
   { attachments }: ReadFiles,
 ): Promise<InboundResult> {
@@ -122,6 +126,7 @@ export async function record(
     receivedBy: source,
     tookMs: isSentCopy ? null : timeOf(cameAt, ports.clock()),
     authentication,
+    absence,
     bySubject: bySubjectOf(account, identity.subject),
     attachments: attachments.map(({ stored }) => stored),
     ...location,

@@ -1,4 +1,5 @@
 /** The database operations that receiving needs. */
+import type { AbsenceRequest } from '../absence/absence-ports.ts';
 import type { KnownEmail, SoughtEmail } from '../emails/find-recorded.ts';
 import type { CopyMatching } from '../send/rewritten-copies.ts';
 import type { Address } from '../../core/address/address.ts';
@@ -79,6 +80,8 @@ export interface InboundRecord extends RecordedRaw, KeyedContent {
   readonly tookMs?: number | null;
   /** null when no trusted source reports anything about its sender. */
   readonly authentication: MailAuthentication | null;
+  /** It may be answered in the absence of the account; null or absent: it is not. */
+  readonly absence?: AbsenceRequest | null;
   /** Its base subject, in an account that joins by subject; null in other accounts, and for an empty one. */
   readonly bySubject: {
     readonly key: string;

@@ -1,6 +1,8 @@
 /** Writes received emails and Sent copies whose threads exist and are locked: any number of them in one statement. */
 import type { MessageIdentity } from '../../core/message/identity.ts';
 import type { InboundRecord } from './inbound-ports.ts';
+import type { AbsenceRequest } from '../absence/absence-ports.ts';
+import { ABSENCE_COLUMNS, insertAbsenceRequests } from '../absence/absence-store.ts';
 import { markToRelink } from '../customers/customer-links.ts';
 import { relinkCustomersOf } from '../customers/relink-customers.ts';
 import { RecordedMeanwhile } from '../../platform/db/linking-transaction.ts';
@@ -94,7 +96,11 @@ const insertOf = (emails: readonly PlacedRecord[], links: readonly ReceivedLink[
       Object.keys(long).length === 0 &&
       links.every(({ isFresh }) => isFresh) &&
       emails.every(
-        ({ record }) => record.attachments.length === 0 && !record.isSentCopy && record.report === null,
+        ({ record }) =>
+          record.attachments.length === 0 &&
+          !record.isSentCopy &&
+          record.report === null &&
+          (record.absence ?? null) === null,
       )
         ? 'none'
         : 'all',
@@ -161,9 +167,17 @@ function toRow(
     link_company_source: link.companySource,
     is_fresh: link.isFresh,
     deliveries: record.isSentCopy ? takersOf(record).map((address) => ({ address, state: 'accepted' })) : [],
+    // Where a program may have written it, nothing is sent; nor to a stranger in the thread, whom an answer would make a participant.
+    absence:
+      link.writtenBy === 'person' && !link.isNewParticipant ? toAbsenceJson(record.absence ?? null) : null,
     report: record.isSentCopy || record.report === null ? null : toReportRow(record.report),
   });
 }
+
+const toAbsenceJson = (absence: AbsenceRequest | null) =>
+  absence === null
+    ? null
+    : { address: absence.address, arrived_at: absence.arrivedAt, is_of_mailbox: absence.isOfMailbox };
 
 const inputOf = (parts: 'none' | 'all'): string =>
   emailRecords('$emails', NEW_COLUMNS.reading, parts === 'all' ? LINK_COLUMNS + LONG_TEXTS : LINK_COLUMNS);
@@ -184,6 +198,8 @@ const INSERT = statements(
     ${insertRecipients(addedOf('$emails', 'deliveries jsonb'))}
   ), new_reports as (
     ${insertReports(`${addedOf('$emails', 'account_id text, report jsonb')} where r.report is not null`)}
+  ), new_absences as (
+    ${insertAbsenceRequests(addedOf('$emails', ABSENCE_COLUMNS))}
   ), relinks as (
     ${markToRelink(`select r.id from ${addedOf('$emails', 'is_fresh boolean')} where not r.is_fresh`)}
   )`

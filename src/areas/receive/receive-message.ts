@@ -23,6 +23,7 @@ import { sha256 } from '../../platform/files/content.ts';
 import type { SpoolFolder } from '../../platform/files/file-ports.ts';
 import { locationOfRaw } from '../../platform/files/raw-location.ts';
 import { readReceived } from '../../platform/reading/read-received.ts';
+import { absenceRequest } from '../absence/absence-request.ts';
 import { applyReport, type ApplyReportsPorts } from './apply-reports.ts';
 import { readFiles, record, wasReceived, type Arrival, type ReadFiles } from './arrival.ts';
 import type { KnownEmail } from '../emails/find-recorded.ts';
@@ -129,6 +130,20 @@ async function readArrival(ports: ReceiveMessagePorts, request: ReceiveRequest):
     account,
     ownAddressesIn(ports.accounts),
   );
+  const authentication = isSentCopy
+    ? null
+    : authenticationOf(received.message, account, request.authentication);
+  const absence = isSentCopy
+    ? null
+    : absenceRequest({
+        ...received,
+        mailFrom,
+        authentication,
+        account,
+        isOwn: ownAddressesIn(ports.accounts),
+        source,
+        mailboxGotItAt: receivedAt,
+      });
   return {
     id,
     accountId,
@@ -140,7 +155,8 @@ async function readArrival(ports: ReceiveMessagePorts, request: ReceiveRequest):
     source,
     cameAt,
     restores,
-    authentication: isSentCopy ? null : authenticationOf(received.message, account, request.authentication),
+    authentication,
+    absence,
     message: received.message,
     identity,
     content: keyedContentOf(received.message),

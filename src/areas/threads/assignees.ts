@@ -27,9 +27,13 @@ export function createAssigneeReader(pool: Pool): AssigneeReader {
   return { listAssignees: (filter) => findAssignees(pool, accountIdsOf(filter)) };
 }
 
-/** Throws `unknown_assignee`, which names those of the account. */
-export async function requireAssignee(executor: Executor, id: string, accountId: string): Promise<void> {
-  const assignees = await findAssignees(executor, [accountId]);
+/** Throws `unknown_assignee`, which names those of the account. @param accountId null: of any account */
+export async function requireAssignee(
+  executor: Executor,
+  id: string,
+  accountId: string | null,
+): Promise<void> {
+  const assignees = await findAssignees(executor, accountId === null ? null : [accountId]);
   if (assignees.some((assignee) => assignee.id === id)) return;
   const named = assignees.slice(0, MAX_NAMED).map((assignee) => `${assignee.id} (${assignee.name})`);
   if (assignees.length > MAX_NAMED) named.push('…');

@@ -32,6 +32,9 @@ export interface FolderCounts {
     /** Threads with something that was not delivered. */
     readonly undelivered: number;
     readonly done: number;
+    readonly spam: number;
+    /** Those of them that have a customer: perhaps by mistake. */
+    readonly spamOfCustomers: number;
     /** Open threads. */
     readonly mine: number;
     readonly unassigned: number;
@@ -81,6 +84,7 @@ const ANY = { direction: null, unread: null, unanswered: null, status: null } as
 /** Conditions on the facets. */
 const OPEN = facetList({ ...ANY, status: 'open' });
 const DONE = facetList({ ...ANY, status: 'done' });
+const SPAM = facetList({ ...ANY, status: 'spam' });
 const UNREAD = facetList({ ...ANY, status: 'open', unread: true });
 const UNANSWERED = facetList({ ...ANY, status: 'open', unanswered: true });
 
@@ -127,6 +131,11 @@ const THREADS = jsonObjects(
       ...openThreads(IS_OWN[own]),
       undelivered: count(`thread_summaries where ${IS_OWN[own]} and undelivered > 0`),
       done: count(`thread_summaries where ${IS_OWN[own]} and ${DONE}`),
+      spam: count(`thread_summaries where ${IS_OWN[own]} and ${SPAM}`),
+      // In the terms of its index
+      spamOfCustomers: count(
+        `thread_summaries where ${IS_OWN[own]} and facets = 16 and customer_id is not null`,
+      ),
       mine: hasAssignee
         ? count(`thread_summaries where ${IS_OWN[own]} and assignee = $assignee and ${OPEN}`)
         : '0',

@@ -29,6 +29,8 @@ const Folders = record('Folders', {
     ...openThreads,
     undelivered: { ...Count, description: 'Threads with something undelivered that was not dealt with.' },
     done: Count,
+    spam: Count,
+    spam_of_customers: { ...Count, description: 'Threads of spam that have a customer, perhaps by mistake.' },
     mine: { ...Count, description: 'Open threads of `assignee`; 0 when none was given.' },
     unassigned: { ...Count, description: 'Open threads without an assignee.' },
   }),

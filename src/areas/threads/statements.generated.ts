@@ -87,6 +87,9 @@ declare module '../../platform/db/statement.ts' {
         facets: readonly (number | null)[] | null;
         hasAttachments: boolean | null;
         undelivered: boolean | null;
+        direction: string | null;
+        unread: boolean | null;
+        unanswered: boolean | null;
         activeSince: Date | string | null;
         activeUntil: Date | string | null;
         limit: number | string | null;
@@ -243,6 +246,8 @@ declare module '../../platform/db/statement.ts' {
         unanswered: number | null;
         undelivered: number | null;
         done: number | null;
+        spam: number | null;
+        spamOfCustomers: number | null;
         mine: number | null;
         unassigned: number | null;
       };
@@ -436,6 +441,7 @@ declare module '../../platform/db/statement.ts' {
         has_attachments: boolean | null;
         unanswered: boolean | null;
         is_done: boolean | null;
+        is_spam: boolean | null;
         undelivered: number | null;
         assignee: string | null;
         assignee_name: string | null;
@@ -458,6 +464,9 @@ declare module '../../platform/db/statement.ts' {
         facets: readonly (number | null)[] | null;
         hasAttachments: boolean | null;
         undelivered: boolean | null;
+        direction: string | null;
+        unread: boolean | null;
+        unanswered: boolean | null;
         activeSince: Date | string | null;
         activeUntil: Date | string | null;
         limit: number | string | null;
@@ -479,6 +488,7 @@ declare module '../../platform/db/statement.ts' {
         has_attachments: boolean;
         unanswered: boolean | null;
         is_done: boolean | null;
+        is_spam: boolean | null;
         undelivered: number;
         assignee: string | null;
         assignee_name: string | null;
@@ -518,7 +528,7 @@ declare module '../../platform/db/statement.ts' {
         id: string;
         account_id: string;
         version: number;
-        status: 'open' | 'done';
+        status: 'open' | 'done' | 'spam';
         assignee: string | null;
         labels: string[];
         customer_id: string | null;
@@ -535,7 +545,7 @@ declare module '../../platform/db/statement.ts' {
         id: string;
         account_id: string;
         version: number;
-        status: 'open' | 'done';
+        status: 'open' | 'done' | 'spam';
         assignee: string | null;
         labels: string[];
         customer_id: string | null;
@@ -565,6 +575,7 @@ declare module '../../platform/db/statement.ts' {
         has_attachments: boolean;
         unanswered: boolean | null;
         is_done: boolean | null;
+        is_spam: boolean | null;
         undelivered: number;
         assignee: string | null;
         assignee_name: string | null;
@@ -589,6 +600,9 @@ declare module '../../platform/db/statement.ts' {
         facets: readonly (number | null)[] | null;
         hasAttachments: boolean | null;
         undelivered: boolean | null;
+        direction: string | null;
+        unread: boolean | null;
+        unanswered: boolean | null;
         activeSince: Date | string | null;
         activeUntil: Date | string | null;
         limit: number | string | null;
@@ -610,6 +624,7 @@ declare module '../../platform/db/statement.ts' {
         has_attachments: boolean;
         unanswered: boolean | null;
         is_done: boolean | null;
+        is_spam: boolean | null;
         undelivered: number;
         assignee: string | null;
         assignee_name: string | null;
@@ -1080,6 +1095,7 @@ declare module '../../platform/db/statement.ts' {
         has_attachments: boolean | null;
         unanswered: boolean | null;
         is_done: boolean | null;
+        is_spam: boolean | null;
         undelivered: number | null;
         assignee: string | null;
         assignee_name: string | null;
@@ -1102,6 +1118,9 @@ declare module '../../platform/db/statement.ts' {
         facets: readonly (number | null)[] | null;
         hasAttachments: boolean | null;
         undelivered: boolean | null;
+        direction: string | null;
+        unread: boolean | null;
+        unanswered: boolean | null;
         activeSince: Date | string | null;
         activeUntil: Date | string | null;
         steps: number | string | null;
@@ -1125,6 +1144,7 @@ declare module '../../platform/db/statement.ts' {
         has_attachments: boolean;
         unanswered: boolean | null;
         is_done: boolean | null;
+        is_spam: boolean | null;
         undelivered: number;
         assignee: string | null;
         assignee_name: string | null;

@@ -14,7 +14,10 @@ const INBOUND = 1;
 const UNREAD = 2;
 const UNANSWERED = 4;
 const DONE = 8;
-export const ALL_FACETS = Array.from({ length: 16 }, (_, facets) => facets);
+/** Alone: threads of spam are in no other list than theirs, and in that of all threads. */
+const SPAM = 16;
+const OTHER_FACETS = Array.from({ length: 16 }, (_, facets) => facets);
+export const ALL_FACETS = [...OTHER_FACETS, SPAM];
 
 /** The values of the facets that pass a filter. */
 export function facetsOf({
@@ -25,7 +28,10 @@ export function facetsOf({
 }: Pick<ThreadFilter, 'direction' | 'unread' | 'unanswered' | 'status'>): number[] {
   const fits = (facets: number, bit: number, wanted: boolean | null) =>
     wanted === null || ((facets & bit) !== 0) === wanted;
-  return ALL_FACETS.filter(
+  if (status === 'spam') return [SPAM];
+  const isAll = [direction, unread, unanswered, status].every((wanted) => wanted === null);
+  if (isAll) return ALL_FACETS;
+  return OTHER_FACETS.filter(
     (facets) =>
       fits(facets, INBOUND, direction === null ? null : direction === 'inbound') &&
       fits(facets, UNREAD, unread) &&
@@ -82,7 +88,7 @@ const PREVIEW = `
 /** `found` returns the summaries of a page. */
 export const selectThreads = (found: string) => `
   select s.thread_id, s.account_id, s.customer_id, s.company_id, s.email_count, s.unread_count, s.has_attachments,
-    (s.facets & ${UNANSWERED}) <> 0 as unanswered, (s.facets & ${DONE}) <> 0 as is_done, s.undelivered, s.assignee, ${assigneeName('s.assignee')} as assignee_name,
+    (s.facets & ${UNANSWERED}) <> 0 as unanswered, (s.facets & ${DONE}) <> 0 as is_done, s.facets = ${SPAM} as is_spam, s.undelivered, s.assignee, ${assigneeName('s.assignee')} as assignee_name,
     s.labels, s.last_activity_at, s.newest_email_id, s.newest_direction,
     ${PREVIEW_COLUMNS}
   from (${found}) s ${PREVIEW}
@@ -120,6 +126,7 @@ export interface ListedThreadColumns {
   has_attachments: boolean;
   unanswered: boolean;
   is_done: boolean;
+  is_spam: boolean;
   undelivered: number;
   assignee_name: string | null;
   labels: string[];

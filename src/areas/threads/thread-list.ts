@@ -94,6 +94,8 @@ function plainPages(pool: Executor, request: ThreadsQuery): Pages {
   };
 }
 
+const NO_SPAM = { direction: null, unread: null, unanswered: null };
+
 function workPages(pool: Executor, request: ThreadsQuery): Pages {
   const { assignee, isAssigned, label, undelivered, hasAttachments, activeSince, activeUntil } = request;
   const anyAssignee = isAssigned === null ? null : isAssigned ? ('any' as const) : ('none' as const);
@@ -102,8 +104,11 @@ function workPages(pool: Executor, request: ThreadsQuery): Pages {
     byLabel: label !== null,
     ...conditionsOf(request),
   };
+  const { direction, unread, unanswered, status } = request;
   const asked = { assignee, label, undelivered, hasAttachments, activeSince, activeUntil };
-  const values = { ...valuesOf(request), ...asked, facets: facetsOf(request) };
+  // The facets of spam do not contain these.
+  const ofSpam = status === 'spam' ? { direction, unread, unanswered } : NO_SPAM;
+  const values = { ...valuesOf(request), ...asked, ...ofSpam, facets: facetsOf(request) };
   return {
     list: () => run(pool, WORK_LIST.of(choice), values),
     walk: (words, steps) => run(pool, WORK_WALK.of(choice), { ...values, words, steps }),
@@ -125,7 +130,7 @@ function toThreadListing(row: Row): ThreadListing {
     hasAttachments: row.has_attachments,
     unanswered: row.unanswered,
     undelivered: row.undelivered,
-    status: row.is_done ? 'done' : 'open',
+    status: row.is_spam ? 'spam' : row.is_done ? 'done' : 'open',
     assignee: row.assignee,
     assigneeName: row.assignee_name,
     labels: row.labels,

@@ -111,7 +111,7 @@ const operation = fc.oneof(
   fc.record({
     kind: fc.constant('say' as const),
     pick,
-    status: fc.constantFrom('open', 'done'),
+    status: fc.constantFrom('open', 'done', 'spam'),
     assignee: fc.constantFrom(null, 'adaadaadaada', 'bobbobbobbob'),
     labels: fc.uniqueArray(fc.constantFrom('a', 'b', 'c'), { maxLength: 3 }),
   }),
@@ -288,7 +288,7 @@ async function perform(step: Operation): Promise<void> {
             settles: undefined,
             customerId: undefined,
             companyId: undefined,
-            status: status as 'open' | 'done',
+            status: status as 'open' | 'done' | 'spam',
             assignee,
             labels,
             addLabels: [],

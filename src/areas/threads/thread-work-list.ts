@@ -34,6 +34,9 @@ const conditionsOfWork = (choice: Choice): readonly string[] => [
   '($hasAttachments::boolean is null or s.has_attachments = $hasAttachments)',
   // With the constant that is compared to, the planner finds the partial index.
   '($undelivered::boolean is null or (s.undelivered > 0) = $undelivered)',
+  '($direction::text is null or s.newest_direction = $direction)',
+  '($unread::boolean is null or (s.unread_count > 0) = $unread)',
+  "($unanswered::boolean is null or (coalesce(s.person_direction, '') = 'inbound') = $unanswered)",
   '($activeSince::timestamptz is null or s.last_activity_at >= $activeSince)',
   '($activeUntil::timestamptz is null or s.last_activity_at < $activeUntil)',
   ...(choice.assignee === null ? [] : ASSIGNEES[choice.assignee]),

@@ -11,7 +11,7 @@ import { MAX_THREAD_LABELS } from '../../core/thread/thread-work.ts';
 import { DryRunEnd, withDryRun } from '../../platform/db/dry-run.ts';
 import { inLinkingTransaction } from '../../platform/db/linking-transaction.ts';
 import { nameAuthor } from '../../platform/db/name-author.ts';
-import { run, runCounting, statement, type Executor } from '../../platform/db/statement.ts';
+import { run, runCounting, statement, type Executor, type RowOf } from '../../platform/db/statement.ts';
 import { LOCK_THREADS, threadIdOf } from '../emails/thread-rows.ts';
 import { requireAssignee } from './assignees.ts';
 import { relinkCustomers } from '../customers/relink-customers.ts';
@@ -22,12 +22,12 @@ const MAX_MERGED_LABELS = 100;
 export function createThreadChanges(pool: Pool): ThreadChanges {
   return {
     changeThread: (threadId, change, keyId) =>
-      inLinkingTransaction(pool, async (trx) => (await apply(trx, threadId, change, keyId)).id),
+      inLinkingTransaction(pool, async (trx) => (await changeByPerson(trx, threadId, change, keyId)).id),
 
     changeAndMark: (threadId, change, { keyId, mark, dryRun }) =>
       withDryRun(
         inLinkingTransaction(pool, async (trx) => {
-          const { id, isChanged } = await apply(trx, threadId, change, keyId);
+          const { id, isChanged } = await changeByPerson(trx, threadId, change, keyId);
           const marked = mark === null ? null : await markThread(trx, id, mark);
           const result = { id, isChanged: isChanged || (marked?.marked ?? 0) > 0 };
           if (dryRun) throw new DryRunEnd(result);
@@ -38,7 +38,7 @@ export function createThreadChanges(pool: Pool): ThreadChanges {
 }
 
 /** Throws what `ThreadChanges` throws. */
-async function apply(
+async function changeByPerson(
   trx: Executor,
   threadId: string,
   change: ThreadChange,
@@ -46,15 +46,36 @@ async function apply(
 ): Promise<ChangedThread> {
   const thread = await lockThread(trx, threadId);
   if (thread === null) throw new ServiceError('thread_not_found');
-  const { id } = thread;
   if (change.version !== null && change.version !== thread.version) {
     throw new ServiceError('thread_changed');
   }
+  // A person who is done has dealt with what was not delivered.
+  const settles = change.settles ?? (change.status === 'done' ? true : undefined);
+  return { id: thread.id, isChanged: await changeLockedThread(trx, thread, { ...change, settles }, keyId) };
+}
+
+/** A thread that a transaction has locked, with people's data about it. */
+export type LockedThread = RowOf<typeof LOCK>;
+
+/**
+ * Changes a thread that lockThread returned in the same transaction, whatever its version is. Throws `too_many_entries` and
+ * `unknown_assignee` before anything is written.
+ *
+ * @param author the key or the rule that makes the change, for events; null: none
+ * @returns false when the thread was like that already
+ */
+export async function changeLockedThread(
+  trx: Executor,
+  thread: LockedThread,
+  change: Omit<ThreadChange, 'version'>,
+  author: string | null,
+): Promise<boolean> {
+  const { id } = thread;
   const { assignee = thread.assignee } = change;
   if (assignee !== null && assignee !== thread.assignee)
     await requireAssignee(trx, assignee, thread.account_id);
   const labels = labelsAfter(thread.labels, change);
-  await nameAuthor(trx, keyId);
+  await nameAuthor(trx, author);
   const changed = await runCounting(trx, CHANGE, {
     id,
     status: change.status ?? thread.status,
@@ -63,12 +84,11 @@ async function apply(
     customerId: choiceAfter(change.customerId, thread.customer_id, thread.chosen_customer_id),
     companyId: choiceAfter(change.companyId, thread.company_id, thread.chosen_company_id),
   });
-  const isSettled = change.settles === true || change.status === 'done';
-  const settled = isSettled ? await settleUndelivered(trx, id) : 0;
+  const settled = change.settles === true ? await settleUndelivered(trx, id) : 0;
   if (change.customerId !== undefined || change.companyId !== undefined) {
     await relinkCustomers(trx, [id]);
   }
-  return { id, isChanged: changed + settled > 0 };
+  return changed + settled > 0;
 }
 
 /** A value that the thread shows by a rule, given back, is no choice: the rule goes on to decide. */
@@ -76,7 +96,10 @@ const choiceAfter = (given: string | null | undefined, shown: string | null, cho
   given === undefined || (chosen === null && given === shown) ? chosen : given;
 
 /** Sorted, each once. Throws `too_many_entries`; a thread that has more since a merge may lose some. */
-function labelsAfter(before: readonly string[], change: ThreadChange): string[] {
+function labelsAfter(
+  before: readonly string[],
+  change: Pick<ThreadChange, 'labels' | 'addLabels' | 'removeLabels'>,
+): string[] {
   const removed = new Set(change.removeLabels);
   const labels = new Set([...(change.labels ?? before), ...change.addLabels]);
   const after = [...labels].filter((label) => !removed.has(label)).sort();
@@ -87,7 +110,7 @@ function labelsAfter(before: readonly string[], change: ThreadChange): string[] 
 }
 
 /** The thread itself, or the target of an alias; it neither ends nor changes until the transaction ends. */
-async function lockThread(trx: Executor, id: string) {
+export async function lockThread(trx: Executor, id: string): Promise<LockedThread | null> {
   const [thread] = await run(trx, LOCK, { id });
   if (thread !== undefined) return thread;
   // The thread may have become an alias while this waited for the lock.
@@ -129,7 +152,7 @@ const SETTLE = statement(
 );
 
 /**
- * Unites the data about threads that are about to be merged into another: open wins, labels unite, and the survivor keeps its assignee and
+ * Unites the data about threads that are about to be merged into another: open wins, then done; labels unite, and the survivor keeps its assignee and
  * an operator's choices; where it has none, the oldest of the others decides.
  */
 export async function uniteWork(
@@ -143,13 +166,17 @@ export async function uniteWork(
 const UNITE = statement(
   'unite-thread-work',
   `update email_threads t set
-    status = case when t.status = 'done' and n.is_done then 'done' else 'open' end,
+    status = case
+      when t.status = 'open' or not n.is_closed then 'open'
+      when t.status = 'spam' and n.is_spam then 'spam'
+      else 'done'
+    end,
     assignee = coalesce(t.assignee, n.assignee),
     labels = (array(select distinct label from unnest(t.labels || n.labels) label order by label))[1:${MAX_MERGED_LABELS}],
     chosen_customer_id = coalesce(t.chosen_customer_id, n.chosen_customer_id),
     chosen_company_id = coalesce(t.chosen_company_id, n.chosen_company_id)
   from (
-    select bool_and(e.status = 'done') as is_done,
+    select bool_and(e.status <> 'open') as is_closed, bool_and(e.status = 'spam') as is_spam,
       (array_agg(e.assignee order by e.created_at, e.id) filter (where e.assignee is not null))[1] as assignee,
       (array_agg(e.chosen_customer_id order by e.created_at, e.id) filter (where e.chosen_customer_id is not null))[1]
         as chosen_customer_id,
@@ -161,7 +188,7 @@ const UNITE = statement(
     from email_threads e where e.id = any ($endingIds::uuid[])
   ) n
   where t.id = $survivorId and (
-    t.status = 'done' or n.assignee is not null or n.labels <> '{}' or n.chosen_customer_id is not null
+    t.status <> 'open' or n.assignee is not null or n.labels <> '{}' or n.chosen_customer_id is not null
     or n.chosen_company_id is not null
   )`,
 );

@@ -4,6 +4,7 @@
  */
 import type { Pool } from 'pg';
 import { run, statement } from '../../platform/db/statement.ts';
+import { ABSENCES_ARE_DUE } from '../absence/absence-store.ts';
 import { firstDueCopy } from '../sent-copies/sent-copies.ts';
 import { firstDue } from '../send/claim-sends.ts';
 
@@ -23,14 +24,20 @@ export interface DueNow {
   readonly reports: boolean;
   /** Copies to be compared with the sent email that was recorded after them. */
   readonly copies: boolean;
+  /** Emails that may be answered in an absence, or such answers. */
+  readonly absences: boolean;
   /** A person to be erased. */
   readonly erasures: boolean;
+  /** Emails to be removed that the rules of an account leave out. */
+  readonly removals: boolean;
   /** Files of deleted emails to be deleted. */
   readonly deletedFiles: boolean;
   /** Sent emails to be put into the Sent mailbox of a configured account. */
   readonly sentCopies: boolean;
   /** The mailboxes of a configured account, which no process reads. */
   readonly mailboxes: boolean;
+  /** Received emails that the rules have not judged. */
+  readonly rules: boolean;
   /** A webhook that no process delivers to. */
   readonly webhooks: boolean;
   /** Another number with every change of an account. */
@@ -67,9 +74,12 @@ export function createDueWork(pool: Pool, accounts: () => DueWorkAccounts): DueW
         customers,
         reports,
         copies,
+        absences,
         erasures,
+        removals,
         deleted_files: deletedFiles,
         mailboxes,
+        rules,
         webhooks,
         sent_copies: sentCopies,
       } = row;
@@ -79,10 +89,13 @@ export function createDueWork(pool: Pool, accounts: () => DueWorkAccounts): DueW
         customers,
         reports,
         copies,
+        absences,
         erasures,
+        removals,
         deletedFiles,
         sentCopies,
         mailboxes,
+        rules,
         webhooks,
         accountVersion: Number(row.account_version),
         webhookVersion: Number(row.webhook_version),
@@ -109,13 +122,16 @@ const DUE_WORK = statement(
       select next_match_at from bounce_reports where next_match_at is not null order by next_match_at limit 1
     ) <= now(), false) as reports,
     (select email_id from email_variants where not is_compared order by email_id limit 1) is not null as copies,
+    ${ABSENCES_ARE_DUE} as absences,
     (select id from erasures where finished_at is null order by requested_at limit 1) is not null as erasures,
+    (select id from capture_removals where finished_at is null order by requested_at limit 1) is not null as removals,
     coalesce((select next_try_at from deleted_files order by next_try_at limit 1) <= now(), false) as deleted_files,
     coalesce((${firstDueCopy('$copyAccounts::text[]')}) <= now(), false) as sent_copies,
     (
       select a.account_id from mailbox_accounts a
       where (a.lease_until is null or a.lease_until < now()) and a.account_id = any ($mailboxAccounts::text[]) limit 1
     ) is not null as mailboxes,
+    coalesce((select next_try_at from mail_rule_queue order by next_try_at limit 1) <= now(), false) as rules,
     (
       select w.id from webhooks w join webhook_positions p on p.webhook_id = w.id
       where w.paused_at is null and p.lease_until < now() limit 1
@@ -130,10 +146,13 @@ const DUE_WORK = statement(
   customers: boolean;
   reports: boolean;
   copies: boolean;
+  absences: boolean;
   erasures: boolean;
+  removals: boolean;
   deleted_files: boolean;
   sent_copies: boolean;
   mailboxes: boolean;
+  rules: boolean;
   webhooks: boolean;
   account_version: string;
   webhook_version: string;

@@ -15,10 +15,13 @@ declare module '../../platform/db/statement.ts' {
         customers: boolean | null;
         reports: boolean | null;
         copies: boolean | null;
+        absences: boolean | null;
         erasures: boolean | null;
+        removals: boolean | null;
         deleted_files: boolean | null;
         sent_copies: boolean | null;
         mailboxes: boolean | null;
+        rules: boolean | null;
         webhooks: boolean | null;
         account_version: string | null;
         webhook_version: string | null;

@@ -18,10 +18,13 @@ export type WorkKind =
   | 'customers'
   | 'reports'
   | 'copies'
+  | 'absences'
   | 'erasures'
+  | 'removals'
   | 'deletedFiles'
   | 'sentCopies'
   | 'mailboxes'
+  | 'rules'
   | 'suppressions'
   | 'webhooks'
   | 'accounts';
@@ -113,8 +116,8 @@ export class WorkWatch implements Loop {
 
   /** Returns true if it found work. */
   #wakeFor(due: DueNow): boolean {
-    const { sendInMs, search, customers, reports, copies, erasures, deletedFiles, sentCopies, mailboxes } =
-      due;
+    const { sendInMs, search, customers, reports, copies, absences, rules } = due;
+    const { erasures, removals, deletedFiles, sentCopies, mailboxes } = due;
     const { suppressionVersion, webhookVersion, feedPosition, accountVersion } = due;
     const accounts = accountVersion !== this.#accountVersion;
     this.#accountVersion = accountVersion;
@@ -131,7 +134,19 @@ export class WorkWatch implements Loop {
     if (sendInMs !== null && !sends && sendInMs <= this.#pollMs) {
       this.#cancelSend = this.#timers.after(Math.ceil(sendInMs), () => this.#wakes.get('sends')?.());
     }
-    const ofRows = { search, customers, reports, copies, erasures, deletedFiles, sentCopies, mailboxes };
+    const ofRows = {
+      search,
+      customers,
+      reports,
+      copies,
+      absences,
+      rules,
+      erasures,
+      removals,
+      deletedFiles,
+      sentCopies,
+      mailboxes,
+    };
     const found = { ...ofRows, sends, suppressions, webhooks, accounts };
     const kinds = [...this.#wakes.keys()].filter((kind) => found[kind]);
     for (const kind of this.#isBlind ? this.#wakes.keys() : kinds) this.#wakes.get(kind)?.();

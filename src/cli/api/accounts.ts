@@ -3,12 +3,20 @@ import { formatSeconds } from '../../core/durations.ts';
 import { shownMailbox } from '../../core/address/shown-mailbox.ts';
 import { path, type ApiRequest } from '../../api/mcp/api-call.ts';
 import { createAccountStore } from '../../areas/accounts/account-store.ts';
+import { stopRemoval } from '../../areas/capture/removal-store.ts';
 import { isAccountBeingErased, requestAccountErasure } from '../../areas/erase/erasure-store.ts';
 import { forgetMailboxes, followRules } from '../../areas/mailboxes/mailbox-records.ts';
 import { rotateSecrets } from '../../service/account-sealer.ts';
 import { defineCommand, UsageError, type CommandResult } from '../command.ts';
 import { printable, type Output } from '../output.ts';
 import type { Column } from '../table.ts';
+import {
+  CAPTURE_ACTIONS,
+  checkCaptureOptions,
+  isCaptureAction,
+  runCaptureAction,
+  type CaptureOptions,
+} from './account-capture.ts';
 import { BoundedInput } from './bounded-input.ts';
 import { formatCount, printJson, printListing, type AddressJson } from './format.ts';
 import { API_OPTIONS, openApi } from './service-api.ts';
@@ -132,6 +140,7 @@ const ACTIONS = [
   'resume',
   'resync',
   'remove',
+  ...CAPTURE_ACTIONS,
   'rotate-secrets',
 ] as const;
 /** Far more than an account with its keys has. */
@@ -144,14 +153,15 @@ export const accountsCommand = defineCommand({
     '`list`, the default: READ is the time since the least recently read mailbox was read, TO READ the number of messages still ' +
     'to be recorded, SET ASIDE the number of quarantined messages. `add` takes the fields of ACCOUNTS_FILE as a JSON object; ' +
     '`${NAME}` is not replaced. `find` looks for the servers of the mailbox with an address; `check` tries the servers of such an object, and keeps nothing. `consent` prints a link for the ' +
-    'owner of a mailbox, who allows the access at the provider; it is good for one day and one use. Accounts of the configuration are only listed. All of these need a running service.\n\n' +
+    'owner of a mailbox, who allows the access at the provider; it is good for one day and one use. `preview` judges all recorded mail of an account by its rules (`capture`), or by those in a file, and shows what they would leave out; ' +
+    '`apply` removes that for good, `removal` shows its progress, `stop-removal` ends it. Accounts of the configuration are only listed, and previewed. All of these need a running service.\n\n' +
     '`rotate-secrets` seals the secrets of accounts with the first key of SECRETS_KEY, or with a new one in the data folder. With ' +
     'SECRETS_KEY, restart all processes with the new and the old key first, and without the old one afterwards.',
   arguments: [
     {
       name: 'action',
       meaning:
-        '`list`, `find`, `check`, `add`, `consent`, `pause`, `resume`, `resync`, `remove` or `rotate-secrets`. Default: `list`.',
+        '`list`, `find`, `check`, `add`, `consent`, `pause`, `resume`, `resync`, `remove`, `preview`, `apply`, `removal`, `stop-removal` or `rotate-secrets`. Default: `list`.',
       required: false,
       repeated: false,
       completes: ACTIONS,
@@ -175,8 +185,27 @@ export const accountsCommand = defineCommand({
       type: 'boolean',
       meaning: 'check: sends a message from the account to itself, and waits until it is in INBOX.',
     },
+    rules: {
+      type: 'string',
+      value: 'file',
+      completes: 'files',
+      meaning: 'preview: judges by the rules in this JSON file. Default: those of the account.',
+    },
+    emails: {
+      type: 'string',
+      value: 'number',
+      meaning: 'apply: confirms that this number of emails is removed, as preview shows it.',
+    },
+    version: {
+      type: 'string',
+      value: 'number',
+      meaning: 'apply: the version of the account whose rules were previewed, as preview shows it.',
+    },
+    'dry-run': { type: 'boolean', meaning: 'apply: only checks the number, and removes nothing.' },
   },
   examples: [
+    { line: 'accounts preview sales', meaning: 'Counts what the rules of an account leave out of its mail.' },
+    { line: 'accounts apply sales --version 3 --emails 120', meaning: 'Removes these emails.' },
     { line: 'accounts', meaning: 'Lists all accounts.' },
     { line: 'accounts find ann@example.com', meaning: 'Prints the servers of a mailbox.' },
     { line: 'accounts add sales.json', meaning: 'Creates an account from a file.' },
@@ -186,7 +215,16 @@ export const accountsCommand = defineCommand({
     },
   ],
   async run(
-    { url, json = false, 'send-message': sendsMessage = false, erase = false },
+    {
+      url,
+      json = false,
+      'send-message': sendsMessage = false,
+      erase = false,
+      rules,
+      emails,
+      version,
+      'dry-run': dryRun = false,
+    },
     [action = 'list', id],
     context,
   ) {
@@ -208,6 +246,7 @@ export const accountsCommand = defineCommand({
         createAccountStore(pool, {
           forgetMailboxes,
           followRules,
+          stopRemoval,
           isBeingErased: isAccountBeingErased,
           requestErasure: requestAccountErasure,
         }),
@@ -219,8 +258,12 @@ export const accountsCommand = defineCommand({
     }
     if (erase && action !== 'remove') throw new UsageError('--erase belongs to remove');
     if (sendsMessage && action !== 'check') throw new UsageError('--send-message belongs to check');
+    const ofRules: CaptureOptions = { rules, emails, version, dryRun, json };
+    checkCaptureOptions(action, ofRules);
     const account = TAKES_FILE.has(action) ? await readAccount(id) : undefined;
     const api = await openApi(url, context);
+    if (isCaptureAction(action) && id !== undefined)
+      return await runCaptureAction(api, output, { action, id, options: ofRules });
     if (action === 'list') {
       const { accounts } = await api.ask<{ readonly accounts: readonly AccountJson[] }>({
         method: 'GET',

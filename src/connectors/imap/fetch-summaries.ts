@@ -4,6 +4,7 @@
  */
 import type { FetchQueryObject } from 'imapflow';
 import type { MessageSummary, SummaryFields, Uid } from '../../areas/mailboxes/mailbox-ports.ts';
+import { RULE_FIELDS } from '../../core/mailbox/rule-header.ts';
 import { fetchRows, findPresent, isRefused } from './fetch-rows.ts';
 import type { ImapConnection } from './imap-connection.ts';
 import { MAX_SIZES, MAX_SUMMARY_HEADER_BYTES, MAX_UIDS_PER_COMMAND } from './limits.ts';
@@ -11,10 +12,7 @@ import { inPortions } from './uid-set.ts';
 
 const HEADER_FIELDS: Readonly<Record<SummaryFields, string[]>> = {
   trace: ['Message-ID', 'Date', 'From', 'Subject', 'Received'],
-  rules:
-    'Message-ID From Reply-To To Cc Bcc Subject Sensitivity In-Reply-To References Content-Type Return-Path'.split(
-      ' ',
-    ),
+  rules: [...RULE_FIELDS],
 };
 const END_OF_HEADER = Buffer.from('\r\n');
 

@@ -1,4 +1,5 @@
 /** Every bound of the IMAP client. A server may be broken or hostile: its responses are limited in size, number and time. */
+import { MAX_RULE_HEADER_BYTES } from '../../core/mailbox/rule-header.ts';
 
 /**
  * One line of a response, in bytes. The longest honest one is the answer to a UID SEARCH: about three million UIDs.
@@ -52,7 +53,7 @@ export const MAX_UIDS_PER_COMMAND = 200;
 export const MAX_SIZES = 10_000;
 
 /** Header fields that are kept of one message, in bytes; the rest is cut. */
-export const MAX_SUMMARY_HEADER_BYTES = 64 * 1024;
+export const MAX_SUMMARY_HEADER_BYTES = MAX_RULE_HEADER_BYTES;
 
 /** UIDs that one resynchronisation may report as gone; beyond that the list of UIDs has to be compared. */
 export const MAX_VANISHED = 1_000_000;

@@ -8,6 +8,7 @@ export interface OpenSettings {
   readonly footer_text: string | null;
   readonly footer_html: string | null;
   readonly footer_once_per_thread: boolean | null;
+  readonly out_of_office: OpenOutOfOffice | null;
   /** Without user and password; null: mail goes to the outbox folder. */
   readonly smtp_server: string | null;
   /** null: no mailbox is read. */
@@ -33,6 +34,17 @@ export interface OpenCapture {
   readonly internal_domains: readonly string[] | null;
   readonly leave_out_private: boolean | null;
   readonly only_customers: boolean | null;
+}
+
+/** See OutOfOffice; times in RFC 3339. */
+export interface OpenOutOfOffice {
+  readonly from: string | null;
+  readonly until: string | null;
+  readonly subject: string | null;
+  /** null: German. */
+  readonly language: string | null;
+  readonly text: string;
+  readonly html: string | null;
 }
 
 /** See SenderAddress. */

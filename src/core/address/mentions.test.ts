@@ -26,6 +26,7 @@ describe('mentionsOf', () => {
     ['a proven sender', { verdict: 'passed' as const }, ['ada@acme.test 3', 'bob@acme.test 1']],
     ['nothing of a forgery', { verdict: 'failed' as const }, []],
     ['nothing of automatic mail', { isAutomatic: true }, []],
+    ['nothing of automatic answers', { direction: 'outbound' as const, isAutomatic: true }, []],
     ['nothing of what did not go out', { direction: 'outbound' as const, isListed: false }, []],
     ['whom we wrote to', { direction: 'outbound' as const, recipients: [ADA, ADA] }, ['ada@acme.test 4']],
     ['nobody of whom nothing is known', { from: {}, recipients: [{ address: null }] }, []],

@@ -30,6 +30,7 @@ export interface MentioningEmail {
   readonly recipients: readonly Named[];
   /** False: the email certainly did not go out. */
   readonly isListed: boolean;
+  /** A program wrote it; of sent mail, automatic answers alone: that a program answered shows no interest in its reader. */
   readonly isAutomatic: boolean;
   /** null: nothing is known. */
   readonly verdict: AuthVerdict | null;
@@ -52,8 +53,8 @@ const UNUSUAL = /[\s\p{Cc}\p{Cf}<>",;]/u;
 /** Each address once, with its strongest mention. */
 export function mentionsOf(email: MentioningEmail, isOwn: IsOwnAddress): readonly Mention[] {
   const { direction, from, recipients, isListed, isAutomatic, verdict } = email;
-  if (!isListed) return [];
-  if (direction === 'inbound' && (isAutomatic || verdict === 'failed')) return [];
+  if (!isListed || isAutomatic) return [];
+  if (direction === 'inbound' && verdict === 'failed') return [];
   const found = new Map<string, Mention>();
   const add = (one: Named, kind: MentionKind) => {
     const address = toMentioned(one.address ?? '');

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { runs } from '../../../test/helpers/runs.ts';
-import { ADDRESS_PATTERN, isCaptured, leftOutBy, type CaptureFacts, type CaptureRules } from './capture.ts';
+import { ADDRESS_PATTERN } from '../address/address-pattern.ts';
+import { isCaptured, leftOutBy, type CaptureFacts, type CaptureRules } from './capture.ts';
 
 const NONE: CaptureRules = {
   folders: [],

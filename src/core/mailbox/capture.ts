@@ -3,6 +3,7 @@
  * out stays in the mailbox. Where a header does not show enough, the message is recorded.
  */
 import { createHash } from 'node:crypto';
+import { domainOf, matchesAddress } from '../address/address-pattern.ts';
 
 /** In which mailboxes messages are looked for, and which of them are left out. */
 export interface CaptureRules {
@@ -48,7 +49,8 @@ export function leftOutBy(
   rules: CaptureRules,
   { from, recipients, replyTo, subject, sensitivity }: CaptureFacts,
 ): Exclude<LeftOutReason, 'stranger'> | null {
-  const isNever = (address: string) => rules.neverAddresses.some((pattern) => matches(pattern, address));
+  const isNever = (address: string) =>
+    rules.neverAddresses.some((pattern) => matchesAddress(pattern, address));
   if (isEach(from, isNever) || isEach(recipients, isNever)) return 'address';
   const sought = subject.normalize('NFC').toLowerCase();
   if (rules.neverSubjects.some((part) => sought.includes(part))) return 'subject';
@@ -73,17 +75,6 @@ const PRIVATE: ReadonlySet<string> = new Set(['personal', 'private', 'company-co
 /** True for none of none. */
 const isEach = (addresses: readonly string[], is: (address: string) => boolean): boolean =>
   addresses.length > 0 && addresses.every(is);
-
-const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1);
-
-function matches(pattern: string, address: string): boolean {
-  if (!pattern.startsWith('*@')) return pattern === address;
-  const domain = pattern.slice('*@'.length);
-  return domain.startsWith('*.') ? domainOf(address).endsWith(domain.slice(1)) : domainOf(address) === domain;
-}
-
-/** An address pattern: lower-case, with `*` for a whole local part, and for the labels before a domain. */
-export const ADDRESS_PATTERN = /^(?:\*@(?:\*\.)?[^\s@*]{1,253}|[^\s@*]{1,64}@[^\s@*]{1,253})$/;
 
 /** True if a mailbox is one of `folders`. Drafts, junk and trash have to be named themselves. */
 export function isCaptured(

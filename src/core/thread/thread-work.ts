@@ -1,6 +1,7 @@
 /** What people set on a thread as they work on it. */
 
-export const THREAD_STATUSES = ['open', 'done'] as const;
+/** `spam`: apart from everything else, and never deleted for it. */
+export const THREAD_STATUSES = ['open', 'done', 'spam'] as const;
 export type ThreadStatus = (typeof THREAD_STATUSES)[number];
 
 /** Each label is a row that the list walks. */

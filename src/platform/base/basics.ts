@@ -1,4 +1,5 @@
 /** The things that nearly every use case needs: the time, identifiers, the log, and accounts. */
+import type { OutOfOffice } from '../../core/absence/out-of-office.ts';
 import type { ClosingText, Footer } from '../../core/accounts/closing.ts';
 import type { SenderAddress } from '../../core/accounts/sender-addresses.ts';
 import type { Address } from '../../core/address/address.ts';
@@ -37,6 +38,8 @@ export interface Account {
   readonly signature?: ClosingText | null;
   /** Of all that it sends. Default: none. */
   readonly footer?: Footer | null;
+  /** What it answers by itself while its people are away. Default: nothing. */
+  readonly outOfOffice?: OutOfOffice | null;
   /** Replies without references join an email of the same subject and counterparty within this many days; null: never. */
   readonly joinBySubjectDays?: number | null;
   /** Servers whose Authentication-Results count, lower-case; `*` for the topmost field. Default: none. */

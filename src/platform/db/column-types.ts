@@ -13,6 +13,7 @@ import type { MailAuthentication } from '../../core/message/authentication.ts';
 import type { SuggestedCounterparty } from '../../core/message/suggested-counterparty.ts';
 import type { Metadata } from '../../core/message/tags.ts';
 import type { EventType } from '../../core/event/event-types.ts';
+import type { Condition, RuleActions } from '../../core/rules/rule.ts';
 import type { BeyondJson } from '../../core/webhook/beyond-json.ts';
 import type { Author } from '../../core/keys/author.ts';
 import type { Right } from '../../core/keys/rights.ts';
@@ -42,6 +43,8 @@ export interface ColumnTypes {
   'emails.to_addresses': AddressView[];
   'email_variants.received_by': MailSource;
   'events.type': EventType;
+  'mail_rules.actions': RuleActions;
+  'mail_rules.conditions': Condition[];
   'mailbox_messages.header_summary': HeaderSummaryJson;
   'webhook_positions.beyond': BeyondJson;
   'webhooks.types': EventType[];

@@ -58,6 +58,8 @@ it('shortens leases that were computed before the clock went back, of every kind
       values (gen_random_uuid(), '{}', ${FAR}), (gen_random_uuid(), '{}', ${NEAR})`,
     'sent_copies.due_at': `insert into sent_copies (email_id, account_id, claim_id, due_at)
       values ('${far}', 'default', gen_random_uuid(), ${FAR}), ('${near}', 'default', gen_random_uuid(), ${NEAR})`,
+    'absence_answers.next_try_at': `insert into absence_answers (account_id, address, email_id, next_try_at)
+      values ('far', 'a@b.test', '${far}', ${FAR}), ('near', 'a@b.test', '${near}', ${NEAR})`,
     'webhook_positions.lease_until': `with made as (
         insert into webhooks (id, revision, url, description, payload, max_in_flight, header_names, sealed, key_id)
         select gen_random_uuid(), 1, 'https://hooks.test/', '', 'thin', 1, '{}', '', '' from generate_series(1, 2) returning id

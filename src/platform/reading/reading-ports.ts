@@ -13,6 +13,7 @@ import type { MessageIdentity } from '../../core/message/identity.ts';
 import type { CopyContent } from '../../core/message/copy-content.ts';
 import type { EmailContents } from '../../core/message/same-email.ts';
 import type { SentCandidate, SentContent } from '../../core/message/sent-copy.ts';
+import type { HeaderField } from '../../core/mime/parse/header-fields.ts';
 import type { ParsedMessage } from '../../core/mime/parse/parsed-message.ts';
 import type { CheckedTemplate, FilledTemplate, TemplateContent } from '../../core/templates/template.ts';
 import type { Content } from '../files/file-ports.ts';
@@ -47,6 +48,11 @@ export interface Readings {
   };
   /** The contents of the beginning of a message, with its fields shortened; see shortenHeader. */
   readonly fields: { readonly asked: { readonly header: Buffer }; readonly given: ParsedMessage };
+  /** All fields of the beginning of a message, with their encoded words decoded; see parseHeaderBlock. */
+  readonly headerFields: {
+    readonly asked: { readonly header: Buffer };
+    readonly given: readonly HeaderField[];
+  };
   readonly header: {
     readonly asked: { readonly header: Buffer; readonly isShortened: boolean };
     readonly given: ReadHeader;

@@ -15,10 +15,14 @@ import { MessageLimitError } from '../../core/mime/parse/message-limit-error.ts'
 import { createMessageParser } from '../../core/mime/parse/parse.ts';
 import type { ParsedMessage } from '../../core/mime/parse/parsed-message.ts';
 import { readBaseSubject } from '../../core/message/base-subject.ts';
-import { fieldValue } from '../../core/mime/parse/header-fields.ts';
+import { fieldValue, parseHeaderBlock } from '../../core/mime/parse/header-fields.ts';
+import { decodeHeaderText } from '../../core/mime/text/header-text.ts';
 import { newText, type ReplyContext } from '../../core/mime/text/reply-text.ts';
 import { shortenHeader } from '../../core/mime/parse/shorten-header.ts';
 import type { ReadHeader, ReadingKind, Readings, ReceivedMessage } from './reading-ports.ts';
+
+/** Many times more than servers add on a long way. */
+const MAX_HEADER_FIELDS = 1000;
 
 type Reading<K extends ReadingKind> = (asked: Readings[K]['asked']) => Readings[K]['given'];
 type LateKind = 'safeHtml' | 'forwardHtml' | 'templateCheck' | 'template';
@@ -28,6 +32,11 @@ type ReadLate = { readonly [K in LateKind]: () => Promise<Reading<K>> };
 /** All except whole messages, and the readings that are loaded on first use. */
 export const READINGS: Read = {
   fields: ({ header }) => parse([shortenHeader(header)]),
+  headerFields: ({ header }) =>
+    parseHeaderBlock(header, MAX_HEADER_FIELDS).fields.map(({ name, value }) => ({
+      name,
+      value: decodeHeaderText(value),
+    })),
   header: ({ header, isShortened }) => readHeader(isShortened ? shortenHeader(header) : header, isShortened),
   headers: ({ headers }) => headers.map((header) => readHeader(header)),
   html: ({ html }) => htmlToText(html),

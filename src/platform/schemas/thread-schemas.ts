@@ -13,7 +13,8 @@ export const UndeliveredCount = {
 
 export const ThreadStatusText = {
   title: 'ThreadStatus',
-  $comment: '`done`: nothing is left to do. A new email from a person reopens the thread.',
+  $comment:
+    '`done`: nothing is left to do. `spam`: kept apart, and not deleted. A new email from a person reopens the thread, unless it is spam and its sender is blocked.',
   type: 'string',
   enum: THREAD_STATUSES,
 } as const;

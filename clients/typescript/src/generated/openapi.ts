@@ -832,6 +832,142 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the rules on received mail
+         * @description All of them, in the order in which they are judged. Needs the right `read`.
+         */
+        get: operations["listRules"];
+        put?: never;
+        /**
+         * Create a rule on received mail
+         * @description Judges each email that is received from now on, once, right after it is recorded. The new rule is judged after all others. Needs the rights `read` and `operate`.
+         */
+        post: operations["createRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/rules/order": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Order the rules on received mail
+         * @description Names all rules that the caller sees, in their new order. Those that it does not see keep their places among them. Needs the rights `read` and `operate`.
+         */
+        post: operations["orderRules"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/rules/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview a rule on received mail
+         * @description Shows which of the newest received emails the rule would match. Nothing is changed. Needs the rights `read` and `operate`.
+         */
+        post: operations["previewRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/rules/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a rule on received mail
+         * @description Its conditions and actions. Needs the right `read`.
+         */
+        get: operations["getRule"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a rule on received mail
+         * @description What it did stays. Needs no body; a body with fields is refused. Needs the right `operate`.
+         */
+        delete: operations["deleteRule"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a rule on received mail
+         * @description Absent fields stay unchanged; `conditions` and `actions` are replaced as a whole. What the rule did before stays. Needs the rights `read` and `operate`.
+         */
+        patch: operations["changeRule"];
+        trace?: never;
+    };
+    "/api/blocked-senders": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List blocked senders
+         * @description The newest first. With `account_id`, those of the account and those of all accounts. Needs the right `read`.
+         */
+        get: operations["listBlockedSenders"];
+        put?: never;
+        /**
+         * Block a sender
+         * @description From now on, threads in which only this sender writes are `spam`. Its mail is recorded all the same. Threads of customers, and those in which others wrote, are shown as before. One that is blocked already stays as it is. Needs the rights `read` and `handle`.
+         */
+        post: operations["blockSender"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/blocked-senders/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Unblock a sender
+         * @description Threads that are spam by now stay spam until their status changes. Needs no body; a body with fields is refused. Needs the rights `read` and `handle`.
+         */
+        delete: operations["unblockSender"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/templates": {
         parameters: {
             query?: never;
@@ -1358,6 +1494,70 @@ export interface paths {
          * @description The process that reads the account retries it within seconds; on success the message leaves the list. After a failure the delays start again with the shortest. Needs no body; a body with fields is refused. Needs the rights `read` and `operate`.
          */
         post: operations["retryQuarantined"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/accounts/{id}/capture/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * See what rules would leave out of the past
+         * @description Judges recorded emails by proposed rules, or by those of the account, as messages of its mailboxes are judged. Changes nothing. A large account takes several requests: repeat it with `next_cursor` and the same rules, and add up the counts. Needs the right `read`.
+         */
+        post: operations["previewCapture"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/accounts/{id}/capture/removal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the removal of an account
+         * @description The newest one: how far it is, and its outcome. Needs the right `read`.
+         */
+        get: operations["getRemoval"];
+        put?: never;
+        /**
+         * Remove what the rules of an account leave out
+         * @description Deletes such emails permanently, in the background, as `deleteEmail` does; their messages stay in the mailbox and are left out from then on. Emails that people worked with stay. First all emails are counted: when it is not the confirmed number, nothing is removed. `removal.ended` is its event. Needs the right `admin`.
+         */
+        post: operations["removeLeftOut"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/accounts/{id}/capture/removal/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop the removal of an account
+         * @description Nothing more is removed; what is removed stays so. One that has ended stays as it is. Needs no body; a body with fields is refused. Needs the rights `read` and `operate`.
+         */
+        post: operations["stopRemoval"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2100,10 +2300,10 @@ export interface components {
         SearchQuery: string;
         AccountId: string;
         /**
-         * @description `done`: nothing is left to do. A new email from a person reopens the thread.
+         * @description `done`: nothing is left to do. `spam`: kept apart, and not deleted. A new email from a person reopens the thread, unless it is spam and its sender is blocked.
          * @enum {string}
          */
-        ThreadStatus: "open" | "done";
+        ThreadStatus: "open" | "done" | "spam";
         /** @description Public identifier: the second part of the key. Not a secret. */
         KeyId: string;
         ThreadLabel: string;
@@ -3543,7 +3743,7 @@ export interface components {
          * @description Type of the event; the [guide](/api/docs/events) describes each. New types may be added.
          * @enum {string}
          */
-        EventType: "email.received" | "email.queued" | "email.sent" | "email.deferred" | "email.failed" | "email.unknown" | "email.settled" | "email.cancelled" | "email.delivered" | "email.bounced" | "email.complained" | "email.updated" | "email.deleted" | "thread.created" | "thread.merged" | "thread.split" | "thread.updated" | "customer.linked" | "customer.unlinked" | "draft.created" | "draft.changed" | "draft.deleted" | "draft.sent" | "suppression.added" | "suppression.lifted" | "address.unsubscribed" | "account.connected" | "account.paused" | "account.resumed" | "account.failing" | "account.recovered" | "storage.failing" | "storage.recovered" | "quarantine.added" | "merge.refused" | "webhook.paused" | "webhook.resumed" | "clock.skewed" | "clock.corrected" | "clock.jumped" | "clock.trusted" | "retention.held";
+        EventType: "email.received" | "email.queued" | "email.sent" | "email.deferred" | "email.failed" | "email.unknown" | "email.settled" | "email.cancelled" | "email.delivered" | "email.bounced" | "email.complained" | "email.updated" | "email.deleted" | "thread.created" | "thread.merged" | "thread.split" | "thread.updated" | "rule.matched" | "customer.linked" | "customer.unlinked" | "draft.created" | "draft.changed" | "draft.deleted" | "draft.sent" | "suppression.added" | "suppression.lifted" | "address.unsubscribed" | "account.connected" | "account.paused" | "account.resumed" | "account.failing" | "account.recovered" | "removal.ended" | "storage.failing" | "storage.recovered" | "quarantine.added" | "merge.refused" | "webhook.paused" | "webhook.resumed" | "clock.skewed" | "clock.corrected" | "clock.jumped" | "clock.trusted" | "retention.held";
         /** @description Depends on the type; see the [guide](/api/docs/events). */
         EventData: {
             [key: string]: unknown;
@@ -3584,6 +3784,9 @@ export interface components {
             /** @description Threads with something undelivered that was not dealt with. */
             undelivered: components["schemas"]["FolderCount"];
             done: components["schemas"]["FolderCount"];
+            spam: components["schemas"]["FolderCount"];
+            /** @description Threads of spam that have a customer, perhaps by mistake. */
+            spam_of_customers: components["schemas"]["FolderCount"];
             /** @description Open threads of `assignee`; 0 when none was given. */
             mine: components["schemas"]["FolderCount"];
             /** @description Open threads without an assignee. */
@@ -3664,9 +3867,192 @@ export interface components {
             /** @description Reason for people to read; stored with the decision. */
             reason?: components["schemas"]["DecisionReason"];
         };
+        /** @description For people. It is shown with what the rule did. */
+        RuleName: string;
+        /** @description Accounts whose received mail the rule judges; `*`: all accounts, including future ones. */
+        RuleAccounts: "*" | components["schemas"]["AccountId"][];
+        /**
+         * @description Whether all conditions have to hold, or any of them. Default of a new rule: `all`.
+         * @enum {string}
+         */
+        RuleMatch: "all" | "any";
+        /** @description An address, `*@example.com`, or `*@*.example.com` for the domains below it. */
+        AddressPattern: string;
+        /** @description Letter case makes no difference. */
+        SoughtText: string;
+        RuleHeader: {
+            name: string;
+            equals?: components["schemas"]["SoughtText"];
+            contains?: components["schemas"]["SoughtText"];
+        };
+        /** @description Exactly one of these. */
+        RuleCondition: {
+            /** @description The address in From. */
+            sender?: components["schemas"]["AddressPattern"];
+            /** @description One of the addresses in To and Cc. */
+            recipient?: components["schemas"]["AddressPattern"];
+            /** @description One field of that name with this value. Anyone can write any field: trust only what your mail server removes from the mail of strangers. */
+            header?: components["schemas"]["RuleHeader"];
+            /** @description A part of the subject. */
+            subject?: components["schemas"]["SoughtText"];
+            /** @description A part of the first 200,000 characters of the text. */
+            text?: components["schemas"]["SoughtText"];
+            /** @description Size of the whole message, at least. */
+            min_size_bytes?: number;
+            /** @description Size of the whole message, at most. */
+            max_size_bytes?: number;
+            has_attachment?: boolean;
+            /** @description A part of the name of an attachment. */
+            attachment_name?: components["schemas"]["SoughtText"];
+            /** @description MIME type of an attachment, such as `application/pdf` or `image/*`. */
+            attachment_type?: string;
+            /** @description Of the check of the sender. */
+            verdict?: components["schemas"]["Verdict"];
+            /** @enum {string} */
+            written_by?: "person" | "machine" | "unsure";
+            /** @description The email belongs to a customer, or to one of several. */
+            known_customer?: boolean;
+            account_id?: components["schemas"]["AccountId"];
+        };
+        /** @description What happens to the thread of the email. Without any, the event `rule.matched` is all. */
+        RuleActions: {
+            add_labels?: components["schemas"]["ThreadLabel"][];
+            /** @description Id of a key. A thread that is assigned already keeps its assignee. */
+            assignee?: components["schemas"]["KeyId"];
+            /** @description `done` is left out when a person has written a later email, and `spam` for a customer, and where others wrote in the thread. Undelivered sends stay. */
+            status?: components["schemas"]["ThreadStatus"];
+            /** @description Only for a thread that has no customer. */
+            customer_id?: components["schemas"]["Uuid"];
+        };
+        RuleRequest: {
+            name: components["schemas"]["RuleName"];
+            /**
+             * @description Whether it judges anything.
+             * @default true
+             */
+            active?: boolean;
+            account_ids: components["schemas"]["RuleAccounts"];
+            match?: components["schemas"]["RuleMatch"];
+            conditions: components["schemas"]["RuleCondition"][];
+            actions: components["schemas"]["RuleActions"];
+            /**
+             * @description Later rules do not judge an email that it matched.
+             * @default false
+             */
+            stop?: boolean;
+            /**
+             * @description Also judges imported mail, and mail that was in a mailbox before its first reading.
+             * @default false
+             */
+            historical?: boolean;
+        };
+        /** @description Grows with each change, for `If-Match`. */
+        EntryVersion: number;
+        Rule: {
+            id: components["schemas"]["Uuid"];
+            name: components["schemas"]["RuleName"];
+            /** @description Whether it judges anything. */
+            active: boolean;
+            account_ids: components["schemas"]["RuleAccounts"];
+            match: components["schemas"]["RuleMatch"];
+            conditions: components["schemas"]["RuleCondition"][];
+            actions: components["schemas"]["RuleActions"];
+            /** @description Later rules do not judge an email that it matched. */
+            stop: boolean;
+            /** @description Also judges imported mail, and mail that was in a mailbox before its first reading. */
+            historical: boolean;
+            version: components["schemas"]["EntryVersion"];
+            created_at: components["schemas"]["Timestamp"];
+            updated_at: components["schemas"]["Timestamp"];
+        };
+        Rules: {
+            /** @description In the order in which they are judged. */
+            rules: components["schemas"]["Rule"][];
+        };
+        RuleOrder: {
+            rule_ids: components["schemas"]["Uuid"][];
+        };
+        RulePreviewRequest: {
+            account_ids: components["schemas"]["RuleAccounts"];
+            match?: components["schemas"]["RuleMatch"];
+            conditions: components["schemas"]["RuleCondition"][];
+            /**
+             * @description How many of the newest received emails are looked at.
+             * @default 200
+             */
+            last?: number;
+        };
+        RulePreview: {
+            /** @description Received emails that were looked at. */
+            examined: number;
+            matched: number;
+            /** @description The newest that matched, at most 20. */
+            examples: {
+                /**
+                 * Uuid
+                 * Format: uuid
+                 */
+                email_id: string;
+                /**
+                 * Uuid
+                 * Format: uuid
+                 */
+                thread_id: string;
+                /** AccountId */
+                account_id: string;
+                /** Address */
+                from_address: {
+                    /** @description Display name; empty when there is none. */
+                    name: string;
+                    /** @description `local@domain`; empty for a received name without an address. */
+                    address: string;
+                };
+                subject: string;
+                /**
+                 * Timestamp
+                 * Format: date-time
+                 */
+                date: string;
+            }[];
+        };
+        RuleChange: {
+            name?: components["schemas"]["RuleName"];
+            /** @description Whether it judges anything. */
+            active?: boolean;
+            account_ids?: components["schemas"]["RuleAccounts"];
+            match?: components["schemas"]["RuleMatch"];
+            conditions?: components["schemas"]["RuleCondition"][];
+            actions?: components["schemas"]["RuleActions"];
+            /** @description Later rules do not judge an email that it matched. */
+            stop?: boolean;
+            /** @description Also judges imported mail, and mail that was in a mailbox before its first reading. */
+            historical?: boolean;
+        };
+        DeletedRule: {
+            rule_id: components["schemas"]["Uuid"];
+            deleted_at: components["schemas"]["Timestamp"];
+        };
+        NullableAccountId: string | null;
+        BlockedSender: {
+            id: components["schemas"]["Uuid"];
+            /** @description In lower case: an address, or `*@` and a domain. */
+            sender: string;
+            /** @description Only in this account; null: in all. */
+            account_id: components["schemas"]["NullableAccountId"];
+            blocked_at: components["schemas"]["Timestamp"];
+        };
+        BlockedSenders: {
+            blocked_senders: components["schemas"]["BlockedSender"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        BlockRequest: {
+            /** @description An address, or `*@example.com` for all addresses of a domain. */
+            sender: string;
+            /** @description Default: null, all accounts; or the only one of the key. */
+            account_id?: components["schemas"]["NullableAccountId"];
+        };
         /** @description For people, in one line. */
         TemplateName: string;
-        NullableAccountId: string | null;
         TemplateRequest: {
             name: components["schemas"]["TemplateName"];
             /** @description Liquid, on one line. */
@@ -3802,8 +4188,6 @@ export interface components {
         };
         /** @enum {string} */
         SuppressionReason: "repeated_soft_bounces" | "hard_bounce" | "complaint" | "manual";
-        /** @description Grows with each change, for `If-Match`. */
-        EntryVersion: number;
         Suppression: {
             /** @description In lower case. */
             address: string;
@@ -3864,6 +4248,21 @@ export interface components {
         /** @description What it sends as besides `from`; patterns are `*@example.com` and `sales+*@example.com`. */
         AccountAddresses: components["schemas"]["AccountAddress"][] | null;
         FooterOncePerThread: boolean | null;
+        AbsenceText: string;
+        AbsenceHtml: string | null;
+        /** @description An answer to people who write while the account is away, once in seven days to each; see [receiving](/api/docs/receiving). null: none. */
+        AccountOutOfOffice: {
+            /** @description RFC 3339. Mail that arrived before is not answered; null: at once. */
+            from?: components["schemas"]["AccountText"];
+            /** @description RFC 3339. The end; null: when the setting is removed. */
+            until?: components["schemas"]["AccountText"];
+            /** @description null: `Automatische Antwort:` or `Automatic reply:` and the subject. */
+            subject?: components["schemas"]["AccountText"];
+            /** @description Of that subject; null: `de`. */
+            language?: components["schemas"]["NullableReplyLanguage"];
+            text: components["schemas"]["AbsenceText"];
+            html?: components["schemas"]["AbsenceHtml"];
+        } | null;
         CaptureFolders: string[] | null;
         NeverAddresses: string[] | null;
         NeverSubjects: string[] | null;
@@ -3915,6 +4314,7 @@ export interface components {
             footer_text: components["schemas"]["AccountClosing"];
             footer_html: components["schemas"]["AccountClosing"];
             footer_once_per_thread: components["schemas"]["FooterOncePerThread"];
+            out_of_office: components["schemas"]["AccountOutOfOffice"];
             /** @description First day of the first sync, such as `2026-01-31`. */
             imap_since: components["schemas"]["AccountText"];
             /** @description Mailbox with sent mail; null: the one that the server marks. */
@@ -4071,6 +4471,7 @@ export interface components {
             footer_text?: components["schemas"]["AccountClosing"];
             footer_html?: components["schemas"]["AccountClosing"];
             footer_once_per_thread?: components["schemas"]["FooterOncePerThread"];
+            out_of_office?: components["schemas"]["AccountOutOfOffice"];
             /** @description First day of the first sync, such as `2026-01-31`. */
             imap_since?: components["schemas"]["AccountText"];
             /** @description Mailbox with sent mail; null: the one that the server marks. */
@@ -4158,6 +4559,7 @@ export interface components {
             footer_text?: components["schemas"]["AccountClosing"];
             footer_html?: components["schemas"]["AccountClosing"];
             footer_once_per_thread?: components["schemas"]["FooterOncePerThread"];
+            out_of_office?: components["schemas"]["AccountOutOfOffice"];
             /** @description First day of the first sync, such as `2026-01-31`. */
             imap_since?: components["schemas"]["AccountText"];
             /** @description Mailbox with sent mail; null: the one that the server marks. */
@@ -4218,19 +4620,95 @@ export interface components {
             messages: components["schemas"]["QuarantinedMessage"][];
             next_cursor: components["schemas"]["NextCursor"];
         };
+        /** @enum {string} */
+        LeftOutReason: "address" | "subject" | "internal" | "private" | "stranger";
         LeftOutMessage: {
             account_id: string;
             /** @description Path of the mailbox. */
             mailbox: string;
-            /**
-             * @description `address`: the sender, or each recipient, is in `never_addresses`. `subject`: in `never_subjects`. `internal`: all participants are in `internal_domains`. `private`: marked by Sensitivity. `stranger`: no participant is a customer.
-             * @enum {string}
-             */
-            reason: "address" | "subject" | "internal" | "private" | "stranger";
+            /** @description `address`: the sender, or each recipient, is in `never_addresses`. `subject`: in `never_subjects`. `internal`: all participants are in `internal_domains`. `private`: marked by Sensitivity. `stranger`: no participant is a customer. */
+            reason: components["schemas"]["LeftOutReason"];
             left_out_at: components["schemas"]["Timestamp"];
         };
         LeftOutMessages: {
             messages: components["schemas"]["LeftOutMessage"][];
+        };
+        PreviewCaptureRequest: {
+            capture?: components["schemas"]["AccountCapture"];
+        };
+        StayingCounts: {
+            answered: number;
+            drafted: number;
+            handled: number;
+            report: number;
+        };
+        LeftOutEmail: {
+            id: components["schemas"]["Uuid"];
+            thread_id: components["schemas"]["Uuid"];
+            date: components["schemas"]["Timestamp"];
+            from_address: components["schemas"]["Address"];
+            subject: string;
+            /** @description Of the message. */
+            size_bytes: number;
+            /** @description As in `GET /api/left-out`. */
+            reason: components["schemas"]["LeftOutReason"];
+            /**
+             * @description Why a removal keeps it, as in `staying`; null: it does not.
+             * @enum {string|null}
+             */
+            stays: "answered" | "drafted" | "handled" | "report" | null;
+        };
+        CapturePreview: {
+            /** @description Emails that this page is about; add up the pages. */
+            judged: number;
+            /** @description Emails that the rules record. */
+            kept: number;
+            /** @description Sent by the service, or received by SMTP, LMTP, HTTP or an import: no rules apply to them. */
+            not_from_mailbox: number;
+            /** @description Their header does not show enough; they are kept. */
+            unknown: number;
+            /** @description Emails that the rules leave out. */
+            left_out: components["schemas"]["LeftOutCounts"];
+            /** @description Those of `left_out` that a removal keeps. `answered`: the service sent an email in their thread. `drafted`: a draft is in it. `handled`: it has labels, an assignee, a chosen customer or a decision. `report`: they report about a sent email. */
+            staying: components["schemas"]["StayingCounts"];
+            /** @description Those of `left_out` that a removal removes. */
+            removable: number;
+            /** @description Size of their messages. */
+            removable_bytes: number;
+            /** @description Threads that end with them. */
+            emptied_threads: number;
+            /** @description Those of `left_out`. */
+            emails: components["schemas"]["LeftOutEmail"][];
+            /** @description Messages in the mailboxes that are left out today, of the whole account. Nothing else is known of them: other rules, once saved, have them judged again. */
+            left_out_now: components["schemas"]["LeftOutCounts"];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        RemoveLeftOutRequest: {
+            /** @description `removable` of all pages of the preview. Another number removes nothing. */
+            emails: number;
+        };
+        CaptureRemoval: {
+            /** @description Null with `dry_run`. */
+            id: components["schemas"]["NullableUuid"];
+            account_id: string;
+            /**
+             * @description `counting`: judges all emails; nothing is removed yet. `refused`: their number was not `confirmed`, and nothing was removed. `stopped`: by an operator, or the account was changed; what is removed stays so. `checked`: the answer to `dry_run`.
+             * @enum {string}
+             */
+            state: "checked" | "counting" | "removing" | "done" | "refused" | "stopped";
+            /** @description Null with `dry_run`. */
+            requested_at: components["schemas"]["NullableTimestamp"];
+            /** @description The secret that requested it. */
+            requested_by: string | null;
+            finished_at: components["schemas"]["NullableTimestamp"];
+            /** @description Emails that the operator confirmed. */
+            confirmed: number;
+            judged: number;
+            /** @description Emails to be removed that were counted so far. */
+            found: number;
+            removed: components["schemas"]["LeftOutCounts"];
+            /** @description Emails that people worked with since they were counted, or that were gone. */
+            kept: number;
         };
         /** @description On one line, without invisible characters such as direction marks. */
         CustomerName: string | null;
@@ -5088,6 +5566,45 @@ export interface components {
                 "message/rfc822": string;
             };
         };
+        /** @description The rules. */
+        Rules: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "rules": [
+                 *         {
+                 *           "id": "0199d2c8-5e14-7a93-8b06-4f7d21c9e0a5",
+                 *           "name": "Rechnungen",
+                 *           "active": true,
+                 *           "account_ids": [
+                 *             "vertrieb"
+                 *           ],
+                 *           "match": "all",
+                 *           "conditions": [
+                 *             {
+                 *               "subject": "Rechnung"
+                 *             }
+                 *           ],
+                 *           "actions": {
+                 *             "add_labels": [
+                 *               "Rechnung"
+                 *             ]
+                 *           },
+                 *           "stop": false,
+                 *           "historical": false,
+                 *           "version": 2,
+                 *           "created_at": "2026-01-30T09:15:00.000Z",
+                 *           "updated_at": "2026-01-31T12:00:00.000Z"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["Rules"];
+            };
+        };
         /** @description The account as it is now. */
         Account: {
             headers: {
@@ -5112,6 +5629,7 @@ export interface components {
                  *         "footer_text": null,
                  *         "footer_html": null,
                  *         "footer_once_per_thread": null,
+                 *         "out_of_office": null,
                  *         "imap_since": null,
                  *         "imap_sent": null,
                  *         "imap_sent_copies": null,
@@ -5172,6 +5690,36 @@ export interface components {
                  *     }
                  */
                 "application/json": components["schemas"]["Account"];
+            };
+        };
+        /** @description The removal as it is now. */
+        CaptureRemoval: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "id": "01a65b7a-57d5-7cd4-8b1c-2a4f6f0b9d31",
+                 *       "account_id": "vertrieb",
+                 *       "state": "removing",
+                 *       "requested_at": "2026-01-30T09:15:00.000Z",
+                 *       "requested_by": "API_SECRET",
+                 *       "finished_at": null,
+                 *       "confirmed": 24,
+                 *       "judged": 1204,
+                 *       "found": 24,
+                 *       "removed": {
+                 *         "address": 12,
+                 *         "subject": 0,
+                 *         "internal": 0,
+                 *         "private": 0,
+                 *         "stranger": 0
+                 *       },
+                 *       "kept": 0
+                 *     }
+                 */
+                "application/json": components["schemas"]["CaptureRemoval"];
             };
         };
         /** @description What is registered now; past mail is linked. */
@@ -5369,18 +5917,20 @@ export interface components {
         cursor2: string;
         /** @description The variant. */
         variantId: components["schemas"]["Uuid"];
-        /** @description The template. */
+        /** @description The rule. */
         id3: components["schemas"]["Uuid"];
-        /** @description One email address, URL-encoded. */
-        address: string;
         /** @description Only when this is the version. Absent: any version. */
         "If-Match": string;
+        /** @description The template. */
+        id4: components["schemas"]["Uuid"];
+        /** @description One email address, URL-encoded. */
+        address: string;
         /** @description The account. */
-        id4: components["schemas"]["AccountId"];
+        id5: components["schemas"]["AccountId"];
         /** @description The webhook. */
-        id5: components["schemas"]["Uuid"];
+        id6: components["schemas"]["Uuid"];
         /** @description The key. */
-        id6: components["schemas"]["KeyId"];
+        id7: components["schemas"]["KeyId"];
     };
     requestBodies: never;
     headers: {
@@ -8032,6 +8582,8 @@ export interface operations {
                      *         "unanswered": 2,
                      *         "undelivered": 1,
                      *         "done": 3,
+                     *         "spam": 3,
+                     *         "spam_of_customers": 0,
                      *         "mine": 3,
                      *         "unassigned": 3
                      *       },
@@ -8234,6 +8786,430 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    listRules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Rules"];
+            default: components["responses"]["Error"];
+        };
+    };
+    createRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Rechnungen",
+                 *       "account_ids": [
+                 *         "vertrieb"
+                 *       ],
+                 *       "conditions": [
+                 *         {
+                 *           "subject": "Rechnung"
+                 *         },
+                 *         {
+                 *           "attachment_type": "application/pdf"
+                 *         }
+                 *       ],
+                 *       "actions": {
+                 *         "add_labels": [
+                 *           "Rechnung"
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["RuleRequest"];
+            };
+        };
+        responses: {
+            /** @description The rule. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag2"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0199d2c8-5e14-7a93-8b06-4f7d21c9e0a5",
+                     *       "name": "Rechnungen",
+                     *       "active": true,
+                     *       "account_ids": [
+                     *         "vertrieb"
+                     *       ],
+                     *       "match": "all",
+                     *       "conditions": [
+                     *         {
+                     *           "subject": "Rechnung"
+                     *         }
+                     *       ],
+                     *       "actions": {
+                     *         "add_labels": [
+                     *           "Rechnung"
+                     *         ]
+                     *       },
+                     *       "stop": false,
+                     *       "historical": false,
+                     *       "version": 1,
+                     *       "created_at": "2026-01-30T09:15:00.000Z",
+                     *       "updated_at": "2026-01-30T09:15:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Rule"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    orderRules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "rule_ids": [
+                 *         "0199d2c8-5e14-7a93-8b06-4f7d21c9e0a5"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["RuleOrder"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Rules"];
+            default: components["responses"]["Error"];
+        };
+    };
+    previewRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "account_ids": [
+                 *         "vertrieb"
+                 *       ],
+                 *       "conditions": [
+                 *         {
+                 *           "subject": "Rechnung"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["RulePreviewRequest"];
+            };
+        };
+        responses: {
+            /** @description How many match, and some of them. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "examined": 200,
+                     *       "matched": 1,
+                     *       "examples": [
+                     *         {
+                     *           "email_id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *           "thread_id": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
+                     *           "account_id": "vertrieb",
+                     *           "from_address": {
+                     *             "name": "Vertrieb",
+                     *             "address": "vertrieb@example.org"
+                     *           },
+                     *           "subject": "Ihr Angebot",
+                     *           "date": "2026-01-30T09:15:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RulePreview"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    getRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The rule. */
+                id: components["parameters"]["id3"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rule. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag2"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0199d2c8-5e14-7a93-8b06-4f7d21c9e0a5",
+                     *       "name": "Rechnungen",
+                     *       "active": true,
+                     *       "account_ids": [
+                     *         "vertrieb"
+                     *       ],
+                     *       "match": "all",
+                     *       "conditions": [
+                     *         {
+                     *           "subject": "Rechnung"
+                     *         }
+                     *       ],
+                     *       "actions": {
+                     *         "add_labels": [
+                     *           "Rechnung"
+                     *         ]
+                     *       },
+                     *       "stop": false,
+                     *       "historical": false,
+                     *       "version": 2,
+                     *       "created_at": "2026-01-30T09:15:00.000Z",
+                     *       "updated_at": "2026-01-31T12:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Rule"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    deleteRule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Only when this is the version. Absent: any version. */
+                "If-Match"?: components["parameters"]["If-Match"];
+            };
+            path: {
+                /** @description The rule. */
+                id: components["parameters"]["id3"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "rule_id": "0199d2c8-5e14-7a93-8b06-4f7d21c9e0a5",
+                     *       "deleted_at": "2026-01-31T12:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletedRule"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    changeRule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Only when this is the version. Absent: any version. */
+                "If-Match"?: components["parameters"]["If-Match"];
+            };
+            path: {
+                /** @description The rule. */
+                id: components["parameters"]["id3"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Rechnungen von Lieferanten"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RuleChange"];
+            };
+        };
+        responses: {
+            /** @description The rule. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag2"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0199d2c8-5e14-7a93-8b06-4f7d21c9e0a5",
+                     *       "name": "Rechnungen von Lieferanten",
+                     *       "active": true,
+                     *       "account_ids": [
+                     *         "vertrieb"
+                     *       ],
+                     *       "match": "all",
+                     *       "conditions": [
+                     *         {
+                     *           "subject": "Rechnung"
+                     *         }
+                     *       ],
+                     *       "actions": {
+                     *         "add_labels": [
+                     *           "Rechnung"
+                     *         ]
+                     *       },
+                     *       "stop": false,
+                     *       "historical": false,
+                     *       "version": 3,
+                     *       "created_at": "2026-01-30T09:15:00.000Z",
+                     *       "updated_at": "2026-01-31T12:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Rule"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    listBlockedSenders: {
+        parameters: {
+            query?: {
+                /** @description Only of this account. */
+                account_id?: components["parameters"]["account_id"];
+                /** @description Maximum number of entries on a page. */
+                limit?: components["parameters"]["limit"];
+                /** @description `next_cursor` of the previous page; absent for the first page. */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "blocked_senders": [
+                     *         {
+                     *           "id": "0199d2d0-17c3-7b48-90ae-6d3f58b1c427",
+                     *           "sender": "werbung@example.net",
+                     *           "account_id": null,
+                     *           "blocked_at": "2026-01-30T09:15:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BlockedSenders"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    blockSender: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "sender": "werbung@example.net"
+                 *     }
+                 */
+                "application/json": components["schemas"]["BlockRequest"];
+            };
+        };
+        responses: {
+            /** @description The entry. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0199d2d0-17c3-7b48-90ae-6d3f58b1c427",
+                     *       "sender": "werbung@example.net",
+                     *       "account_id": null,
+                     *       "blocked_at": "2026-01-30T09:15:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BlockedSender"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    unblockSender: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description An entry of `GET /api/blocked-senders`. */
+                id: components["schemas"]["Uuid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The removed entry. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0199d2d0-17c3-7b48-90ae-6d3f58b1c427",
+                     *       "sender": "werbung@example.net",
+                     *       "account_id": null,
+                     *       "blocked_at": "2026-01-30T09:15:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BlockedSender"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
     listTemplates: {
         parameters: {
             query?: {
@@ -8338,7 +9314,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The template. */
-                id: components["parameters"]["id3"];
+                id: components["parameters"]["id4"];
             };
             cookie?: never;
         };
@@ -8384,7 +9360,7 @@ export interface operations {
             };
             path: {
                 /** @description The template. */
-                id: components["parameters"]["id3"];
+                id: components["parameters"]["id4"];
             };
             cookie?: never;
         };
@@ -8417,7 +9393,7 @@ export interface operations {
             };
             path: {
                 /** @description The template. */
-                id: components["parameters"]["id3"];
+                id: components["parameters"]["id4"];
             };
             cookie?: never;
         };
@@ -8469,7 +9445,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The template. */
-                id: components["parameters"]["id3"];
+                id: components["parameters"]["id4"];
             };
             cookie?: never;
         };
@@ -9048,6 +10024,7 @@ export interface operations {
                      *             "footer_text": null,
                      *             "footer_html": null,
                      *             "footer_once_per_thread": null,
+                     *             "out_of_office": null,
                      *             "imap_since": null,
                      *             "imap_sent": null,
                      *             "imap_sent_copies": null,
@@ -9138,7 +10115,8 @@ export interface operations {
                  *       "signature_html": null,
                  *       "footer_text": null,
                  *       "footer_html": null,
-                 *       "footer_once_per_thread": null
+                 *       "footer_once_per_thread": null,
+                 *       "out_of_office": null
                  *     }
                  */
                 "application/json": components["schemas"]["CreateAccountRequest"];
@@ -9172,7 +10150,8 @@ export interface operations {
                  *       "signature_html": null,
                  *       "footer_text": null,
                  *       "footer_html": null,
-                 *       "footer_once_per_thread": null
+                 *       "footer_once_per_thread": null,
+                 *       "out_of_office": null
                  *     }
                  */
                 "application/json": components["schemas"]["CreateAccountRequest"];
@@ -9259,7 +10238,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The account. */
-                id: components["parameters"]["id4"];
+                id: components["parameters"]["id5"];
             };
             cookie?: never;
         };
@@ -9283,7 +10262,7 @@ export interface operations {
             };
             path: {
                 /** @description The account. */
-                id: components["parameters"]["id4"];
+                id: components["parameters"]["id5"];
             };
             cookie?: never;
         };
@@ -9318,7 +10297,7 @@ export interface operations {
             };
             path: {
                 /** @description The account. */
-                id: components["parameters"]["id4"];
+                id: components["parameters"]["id5"];
             };
             cookie?: never;
         };
@@ -9332,7 +10311,8 @@ export interface operations {
                  *       "signature_html": null,
                  *       "footer_text": null,
                  *       "footer_html": null,
-                 *       "footer_once_per_thread": null
+                 *       "footer_once_per_thread": null,
+                 *       "out_of_office": null
                  *     }
                  */
                 "application/json": components["schemas"]["ChangeAccountRequest"];
@@ -9349,7 +10329,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The account. */
-                id: components["parameters"]["id4"];
+                id: components["parameters"]["id5"];
             };
             cookie?: never;
         };
@@ -9365,7 +10345,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The account. */
-                id: components["parameters"]["id4"];
+                id: components["parameters"]["id5"];
             };
             cookie?: never;
         };
@@ -9381,7 +10361,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The account. */
-                id: components["parameters"]["id4"];
+                id: components["parameters"]["id5"];
             };
             cookie?: never;
         };
@@ -9420,7 +10400,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The account. */
-                id: components["parameters"]["id4"];
+                id: components["parameters"]["id5"];
             };
             cookie?: never;
         };
@@ -9564,6 +10544,158 @@ export interface operations {
                     "application/json": components["schemas"]["QuarantinedMessage"];
                 };
             };
+            default: components["responses"]["Error"];
+        };
+    };
+    previewCapture: {
+        parameters: {
+            query?: {
+                /** @description Emails judged for this answer. */
+                limit?: number;
+                /** @description `next_cursor` of the previous page; absent for the first page. */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: never;
+            path: {
+                /** @description The account. */
+                id: components["parameters"]["id5"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "capture": {
+                 *         "never_addresses": [
+                 *           "*@bank.example"
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["PreviewCaptureRequest"];
+            };
+        };
+        responses: {
+            /** @description The counts and emails of one page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "judged": 200,
+                     *       "kept": 120,
+                     *       "not_from_mailbox": 67,
+                     *       "unknown": 1,
+                     *       "left_out": {
+                     *         "address": 12,
+                     *         "subject": 0,
+                     *         "internal": 0,
+                     *         "private": 0,
+                     *         "stranger": 0
+                     *       },
+                     *       "staying": {
+                     *         "answered": 1,
+                     *         "drafted": 0,
+                     *         "handled": 0,
+                     *         "report": 0
+                     *       },
+                     *       "removable": 11,
+                     *       "removable_bytes": 482113,
+                     *       "emptied_threads": 9,
+                     *       "emails": [
+                     *         {
+                     *           "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *           "thread_id": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
+                     *           "date": "2026-01-30T09:15:00.000Z",
+                     *           "from_address": {
+                     *             "name": "Vertrieb",
+                     *             "address": "vertrieb@example.org"
+                     *           },
+                     *           "subject": "Ihr Angebot",
+                     *           "size_bytes": 1874,
+                     *           "reason": "address",
+                     *           "stays": null
+                     *         }
+                     *       ],
+                     *       "left_out_now": {
+                     *         "address": 12,
+                     *         "subject": 0,
+                     *         "internal": 0,
+                     *         "private": 0,
+                     *         "stranger": 0
+                     *       },
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CapturePreview"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    getRemoval: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The account. */
+                id: components["parameters"]["id5"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["CaptureRemoval"];
+            default: components["responses"]["Error"];
+        };
+    };
+    removeLeftOut: {
+        parameters: {
+            query?: {
+                /** @description True: nothing is removed; the answer has the state `checked`, or is the error. */
+                dry_run?: boolean;
+            };
+            header?: {
+                /** @description The version of the account whose rules were previewed. Required. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description The account. */
+                id: components["parameters"]["id5"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "emails": 24
+                 *     }
+                 */
+                "application/json": components["schemas"]["RemoveLeftOutRequest"];
+            };
+        };
+        responses: {
+            200: components["responses"]["CaptureRemoval"];
+            default: components["responses"]["Error"];
+        };
+    };
+    stopRemoval: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The account. */
+                id: components["parameters"]["id5"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["CaptureRemoval"];
             default: components["responses"]["Error"];
         };
     };
@@ -10031,7 +11163,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The webhook. */
-                id: components["parameters"]["id5"];
+                id: components["parameters"]["id6"];
             };
             cookie?: never;
         };
@@ -10050,7 +11182,7 @@ export interface operations {
             };
             path: {
                 /** @description The webhook. */
-                id: components["parameters"]["id5"];
+                id: components["parameters"]["id6"];
             };
             cookie?: never;
         };
@@ -10083,7 +11215,7 @@ export interface operations {
             };
             path: {
                 /** @description The webhook. */
-                id: components["parameters"]["id5"];
+                id: components["parameters"]["id6"];
             };
             cookie?: never;
         };
@@ -10121,7 +11253,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The webhook. */
-                id: components["parameters"]["id5"];
+                id: components["parameters"]["id6"];
             };
             cookie?: never;
         };
@@ -10175,7 +11307,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The webhook. */
-                id: components["parameters"]["id5"];
+                id: components["parameters"]["id6"];
             };
             cookie?: never;
         };
@@ -10191,7 +11323,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The webhook. */
-                id: components["parameters"]["id5"];
+                id: components["parameters"]["id6"];
             };
             cookie?: never;
         };
@@ -10216,7 +11348,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The webhook. */
-                id: components["parameters"]["id5"];
+                id: components["parameters"]["id6"];
             };
             cookie?: never;
         };
@@ -10282,7 +11414,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The webhook. */
-                id: components["parameters"]["id5"];
+                id: components["parameters"]["id6"];
             };
             cookie?: never;
         };
@@ -10327,7 +11459,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The webhook. */
-                id: components["parameters"]["id5"];
+                id: components["parameters"]["id6"];
             };
             cookie?: never;
         };
@@ -10493,7 +11625,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The key. */
-                id: components["parameters"]["id6"];
+                id: components["parameters"]["id7"];
             };
             cookie?: never;
         };
@@ -10546,7 +11678,7 @@ export interface operations {
             };
             path: {
                 /** @description The key. */
-                id: components["parameters"]["id6"];
+                id: components["parameters"]["id7"];
             };
             cookie?: never;
         };
@@ -10599,7 +11731,7 @@ export interface operations {
             };
             path: {
                 /** @description The key. */
-                id: components["parameters"]["id6"];
+                id: components["parameters"]["id7"];
             };
             cookie?: never;
         };
@@ -10659,7 +11791,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The key. */
-                id: components["parameters"]["id6"];
+                id: components["parameters"]["id7"];
             };
             cookie?: never;
         };

@@ -8,6 +8,9 @@ import type {
   AccountCheck,
   AccountConsent,
   AccountRequest,
+  AccountCapture,
+  CapturePreview,
+  CaptureRemoval,
   DeletedAccount,
   FoundSettings,
   LeftOutMessage,
@@ -154,6 +157,69 @@ export class Accounts {
       this.#transport.api.GET('/api/left-out', { ...attempt, params: { query } }),
     );
     return messages;
+  }
+
+  /**
+   * What rules would leave out of what is recorded, page by page: add up the counts. Without `capture` the rules of the account are judged;
+   * null stands for none. Nothing is changed.
+   */
+  async *previewCapture(
+    id: string,
+    {
+      capture,
+      limit = 1000,
+      ...options
+    }: RequestOptions & { readonly capture?: AccountCapture; readonly limit?: number } = {},
+  ): AsyncGenerator<CapturePreview, void, undefined> {
+    const path = pathOf(id);
+    for (let cursor: string | null = null, isFirst = true; isFirst || cursor !== null; isFirst = false) {
+      const page: CapturePreview = await this.#transport.json({ ...options, repeatable: true }, (attempt) =>
+        this.#transport.api.POST('/api/accounts/{id}/capture/preview', {
+          ...attempt,
+          params: { path, query: cursor === null ? { limit } : { limit, cursor } },
+          body: capture === undefined ? {} : { capture },
+        }),
+      );
+      yield page;
+      cursor = page.next_cursor;
+    }
+  }
+
+  /**
+   * Removes what the rules of the account leave out, in the background and permanently. `emails` is the sum of `removable` of all pages of
+   * the preview. Not retried automatically: a repeat fails with `removal_running`.
+   */
+  async removeLeftOut(
+    id: string,
+    version: number,
+    { emails, dryRun = false }: { readonly emails: number; readonly dryRun?: boolean },
+    options: RequestOptions = {},
+  ): Promise<CaptureRemoval> {
+    const path = pathOf(id);
+    const params = { path, query: { dry_run: dryRun }, header: { 'If-Match': `"${version}"` } };
+    return this.#transport.json({ ...options, repeatable: dryRun }, (attempt) =>
+      this.#transport.api.POST('/api/accounts/{id}/capture/removal', {
+        ...attempt,
+        params,
+        body: { emails },
+      }),
+    );
+  }
+
+  /** Its newest removal. Fails with `removal_not_found` when there was none. */
+  async removal(id: string, options: RequestOptions = {}): Promise<CaptureRemoval> {
+    const path = pathOf(id);
+    return this.#transport.json({ ...options, repeatable: true }, (attempt) =>
+      this.#transport.api.GET('/api/accounts/{id}/capture/removal', { ...attempt, params: { path } }),
+    );
+  }
+
+  /** Nothing more is removed. */
+  async stopRemoval(id: string, options: RequestOptions = {}): Promise<CaptureRemoval> {
+    const path = pathOf(id);
+    return this.#transport.json({ ...options, repeatable: true }, (attempt) =>
+      this.#transport.api.POST('/api/accounts/{id}/capture/removal/stop', { ...attempt, params: { path } }),
+    );
   }
 
   /** Compares its mailboxes with what is recorded, and judges again what was left out. */

@@ -4,7 +4,7 @@ import type { Messages } from '../../i18n/en.ts';
 import type { Search } from '../search/search-language.ts';
 
 /** Folders of threads, in the order on screen. */
-export const THREAD_FOLDERS = ['open', 'unanswered', 'unread', 'mine', 'done'] as const;
+export const THREAD_FOLDERS = ['open', 'unanswered', 'unread', 'mine', 'done', 'spam'] as const;
 /** Folders of single emails that went out, or that did not. */
 export const EMAIL_FOLDERS = ['drafts', 'scheduled', 'sent', 'failed', 'unknown'] as const;
 
@@ -49,6 +49,8 @@ function sourceOf(key: FixedFolder, me: string | null): Source {
       return { kind: 'threads', filter: { status: 'open', ...(me === null ? {} : { assignee: me }) } };
     case 'done':
       return { kind: 'threads', filter: { status: 'done' } };
+    case 'spam':
+      return { kind: 'threads', filter: { status: 'spam' } };
     case 'drafts':
       return { kind: 'drafts', filter: {} };
     case 'scheduled':

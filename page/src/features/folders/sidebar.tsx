@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import {
   Archive,
   AtSign,
+  Ban,
   CircleAlert,
   CircleHelp,
   Clock,
@@ -32,12 +33,16 @@ const ICONS: Readonly<Record<FixedFolder, IconType>> = {
   unread: Mail,
   mine: UserRound,
   done: Archive,
+  spam: Ban,
   drafts: FilePen,
   scheduled: Clock,
   sent: Send,
   failed: CircleAlert,
   unknown: CircleHelp,
 };
+
+/** What is in them is wrong, or may be. */
+const ALARMS: ReadonlySet<FixedFolder> = new Set(['failed', 'unknown', 'spam']);
 
 /** Work that waits for a person has a count; for finished work a count is noise. */
 function countOf(folder: FixedFolder, { threads, emails, drafts }: Folders): number | null {
@@ -47,6 +52,9 @@ function countOf(folder: FixedFolder, { threads, emails, drafts }: Folders): num
     case 'unread':
     case 'mine':
       return threads[folder];
+    // A customer among them may be there by mistake; the rest is not work.
+    case 'spam':
+      return threads.spam_of_customers;
     case 'scheduled':
       return emails.queued;
     case 'failed':
@@ -80,7 +88,7 @@ export function Sidebar({ onGo }: SidebarProps) {
       icon={ICONS[folder]}
       count={data === undefined ? null : countOf(folder, data)}
       limit={data?.limit ?? 0}
-      isAlarm={folder === 'failed' || folder === 'unknown'}
+      isAlarm={ALARMS.has(folder)}
       onGo={onGo}
     />
   );

@@ -14,6 +14,7 @@ import { Merges } from './merges.tsx';
 import { useOperateWords } from './operate-words.ts';
 import { Quarantine } from './quarantine.tsx';
 import { isSection, SECTIONS, type Section } from './sections.ts';
+import { Rules } from './rules.tsx';
 import { Sends } from './sends.tsx';
 import { Sessions } from './sessions.tsx';
 import { Suppressions } from './suppressions.tsx';
@@ -27,6 +28,7 @@ const VIEWS: Readonly<Record<Section, ComponentType>> = {
   accounts: Accounts,
   sends: Sends,
   suppressions: Suppressions,
+  rules: Rules,
   quarantine: Quarantine,
   merges: Merges,
   figures: Figures,

@@ -3,6 +3,7 @@ export const SECTIONS = {
   accounts: 'read',
   sends: 'read',
   suppressions: 'operate',
+  rules: 'operate',
   quarantine: 'operate',
   merges: 'read',
   figures: 'operate',

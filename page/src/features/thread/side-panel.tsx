@@ -118,11 +118,11 @@ function OtherThreads({ customerId, besides }: OtherThreadsProps) {
             <Link
               className="side-thread"
               to="/f/$folder/$threadId"
-              params={{ folder: row.status === 'done' ? 'done' : 'open', threadId: row.id }}
+              params={{ folder: row.status ?? 'open', threadId: row.id }}
             >
               <span className="truncate">{row.subject === '' ? text.list.noSubject : row.subject}</span>
               <span className="side-quiet">
-                {format.brief(row.at)} · {row.status === 'done' ? text.thread.done : text.thread.open}
+                {format.brief(row.at)} · {text.thread[row.status ?? 'open']}
               </span>
             </Link>
           </li>

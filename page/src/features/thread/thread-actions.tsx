@@ -20,12 +20,15 @@ import { useMay, useSession } from '../../app/session.tsx';
 import { useWords } from '../../i18n/index.tsx';
 import { Avatar } from '../../ui/avatar.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
+import { SpamButton } from './spam-button.tsx';
 import { AssigneePopover } from './assignee-menu.tsx';
 import '../../ui/field.css';
 import '../../ui/menu.css';
 
 interface ThreadActionsProps {
   readonly thread: ThreadRecord;
+  /** The address that wrote the newest received email; null: none did. */
+  readonly sender: string | null;
   readonly isSideOpen: boolean;
   readonly onSide: () => void;
   readonly onPrint: () => void;
@@ -33,7 +36,14 @@ interface ThreadActionsProps {
   readonly onLeave: () => void;
 }
 
-export function ThreadActionBar({ thread, isSideOpen, onSide, onPrint, onLeave }: ThreadActionsProps) {
+export function ThreadActionBar({
+  thread,
+  sender,
+  isSideOpen,
+  onSide,
+  onPrint,
+  onLeave,
+}: ThreadActionsProps) {
   const { text } = useWords();
   const actions = useThreadActions();
   const mayChange = useMay('handle');
@@ -60,6 +70,7 @@ export function ThreadActionBar({ thread, isSideOpen, onSide, onPrint, onLeave }
         <>
           <AssigneeButton thread={thread} />
           <LabelButton thread={thread} />
+          <SpamButton thread={thread} sender={sender} onLeave={onLeave} />
           <IconButton icon={MailMinus} label={text.thread.markUnread} shortcut="U" onPress={markUnread} />
           <IconButton
             icon={isDone ? ArchiveRestore : Archive}

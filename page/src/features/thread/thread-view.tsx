@@ -44,6 +44,7 @@ export function ThreadView({ folder, threadId, onLeave }: ThreadViewProps) {
   const [isSideOpen, setSideOpen] = useState(false);
   useShortcuts(isSideOpen ? {} : { Escape: openList });
   const lastId = emails.at(-1)?.id;
+  const sender = emails.findLast(({ direction }) => direction === 'inbound')?.from_address.address ?? null;
   const isReported = emails.some(({ undelivered }) => undelivered !== null);
   useKeptMessage(threadId, lastId, scrollRef);
   const subject = thread === undefined ? undefined : shown(thread.subject);
@@ -75,6 +76,7 @@ export function ThreadView({ folder, threadId, onLeave }: ThreadViewProps) {
           {thread !== undefined && (
             <ThreadActionBar
               thread={thread}
+              sender={sender}
               isSideOpen={isSideOpen}
               onSide={() => setSideOpen(!isSideOpen)}
               onPrint={() => void printAll()}

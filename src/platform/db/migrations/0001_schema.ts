@@ -1,7 +1,9 @@
 /** The whole schema, one area after the other; docs/schema.sql shows it as PostgreSQL dumps it. */
+import { ABSENCE } from './0001_schema/absence.ts';
 import { ACCOUNTS } from './0001_schema/accounts.ts';
 import { ADDRESSES } from './0001_schema/addresses.ts';
 import { AUDIT } from './0001_schema/audit.ts';
+import { CAPTURE } from './0001_schema/capture.ts';
 import { CLOCK } from './0001_schema/clock.ts';
 import { CUSTOMERS } from './0001_schema/customers.ts';
 import { DRAFTS } from './0001_schema/drafts.ts';
@@ -15,6 +17,7 @@ import { IMPORT } from './0001_schema/import.ts';
 import { KEYS } from './0001_schema/keys.ts';
 import { LABELLED_EMAILS } from './0001_schema/labelled-emails.ts';
 import { LEASES } from './0001_schema/leases.ts';
+import { MAIL_RULES } from './0001_schema/mail-rules.ts';
 import { MAILBOXES } from './0001_schema/mailboxes.ts';
 import { REPLICAS } from './0001_schema/replicas.ts';
 import { REPORTS } from './0001_schema/reports.ts';
@@ -36,6 +39,7 @@ import { WEBHOOKS } from './0001_schema/webhooks.ts';
 
 export const SCHEMA: readonly string[] = [
   ...EMAILS,
+  ...ABSENCE,
   ...CUSTOMERS,
   ...THREADS,
   ...THREAD_LIST,
@@ -45,6 +49,7 @@ export const SCHEMA: readonly string[] = [
   ...TAGS,
   ...UPLOADS,
   ...ERASE,
+  ...CAPTURE,
   ...SEARCH,
   ...ADDRESSES,
   ...SEND,
@@ -64,6 +69,7 @@ export const SCHEMA: readonly string[] = [
   ...SESSIONS,
   ...AUDIT,
   ...STORAGE,
+  ...MAIL_RULES,
   ...EVENT_TRIGGERS,
   ...CLOCK,
   ...LEASES,

@@ -4,12 +4,12 @@ import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
 import { useMay } from '../../../app/session.tsx';
 import { client } from '../../../api/client.ts';
 import { Button, IconButton } from '../../../ui/button.tsx';
-import { Ellipsis, KeyRound, RotateCw, Trash2 } from '../../../ui/icons.tsx';
+import { Archive, Ellipsis, KeyRound, RotateCw, Trash2 } from '../../../ui/icons.tsx';
 import { useOperateWords } from '../operate-words.ts';
 import { useAct } from '../use-act.ts';
 import '../../../ui/menu.css';
 
-export type DialogName = 'edit' | 'logIn' | 'remove' | 'leftOut';
+export type DialogName = 'edit' | 'logIn' | 'remove' | 'leftOut' | 'past';
 
 interface AccountActionsProps {
   readonly account: Account;
@@ -36,6 +36,9 @@ export function AccountActions({ account, onOpen }: AccountActionsProps) {
   const hasPassword = settings !== null && settings.oauth2 === null;
   const more = [
     ...(mayChange && hasPassword ? [['logIn', words.changeLogIn, KeyRound] as const] : []),
+    ...(isAdmin && settings !== null && settings.capture !== null
+      ? [['past', words.past, Archive] as const]
+      : []),
     ...(account.has_mailbox ? [['resync', words.resync, RotateCw] as const] : []),
     ...(mayChange ? [['remove', words.remove, Trash2] as const] : []),
   ];

@@ -3,6 +3,7 @@
  * changed the same.
  */
 import type { Account, AccountChange, AccountSettings } from 'email-worker-client';
+import { readAbsence, toAbsence, type AbsenceForm } from './absence-form.ts';
 import { toCapture, type Capture, type CaptureForm } from './capture-form.ts';
 import { fromWith } from './mailbox-form.ts';
 
@@ -17,10 +18,11 @@ export interface EditForm {
   readonly name: string;
   readonly addresses: readonly AddressRow[];
   readonly capture: CaptureForm;
+  readonly absence: AbsenceForm;
 }
 
 /** What the form is about, of an account. */
-export interface State extends Pick<AccountSettings, 'addresses' | 'capture'> {
+export interface State extends Pick<AccountSettings, 'addresses' | 'capture' | 'out_of_office'> {
   readonly sender: Account['from_address'];
 }
 type Rule = keyof Capture;
@@ -30,9 +32,10 @@ export interface Change {
   readonly name?: string;
   readonly addresses?: AccountSettings['addresses'];
   readonly capture?: Partial<Capture>;
+  readonly out_of_office?: AccountSettings['out_of_office'];
 }
 
-export type Conflict = 'name' | 'addresses' | Rule;
+export type Conflict = 'name' | 'addresses' | 'out_of_office' | Rule;
 
 const RULES: readonly Rule[] = [
   'folders',
@@ -64,8 +67,16 @@ export function toAddresses(rows: readonly AddressRow[]): AccountSettings['addre
   }));
 }
 
-/** @param opened what the form began with, so that it tells a change from another spelling */
-export function changeOf(base: Pick<State, 'addresses'>, opened: EditForm, form: EditForm): Change {
+/**
+ * @param opened what the form began with, so that it tells a change from another spelling
+ * @param language of the page
+ */
+export function changeOf(
+  base: Pick<State, 'addresses' | 'out_of_office'>,
+  opened: EditForm,
+  form: EditForm,
+  language: 'de' | 'en',
+): Change {
   const addresses = toAddresses(form.addresses);
   const [before, after] = [toCapture(opened.capture), toCapture(form.capture)];
   const rules = RULES.filter((rule) => !isSame(before?.[rule], after?.[rule]));
@@ -74,6 +85,9 @@ export function changeOf(base: Pick<State, 'addresses'>, opened: EditForm, form:
     ...(isSame(toAddresses(opened.addresses), addresses) || isSame(base.addresses, addresses)
       ? {}
       : { addresses }),
+    ...(isSame(readAbsence(base.out_of_office), form.absence) || isSame(opened.absence, form.absence)
+      ? {}
+      : { out_of_office: toAbsence(form.absence, base.out_of_office, language) }),
     ...(rules.length === 0
       ? {}
       : { capture: Object.fromEntries(rules.map((rule) => [rule, after?.[rule] ?? null])) }),
@@ -95,6 +109,10 @@ export function conflictsOf(base: State, latest: State, change: Change): readonl
     isContested(shownOf(base.addresses), shownOf(latest.addresses), shownOf(change.addresses))
       ? (['addresses'] as const)
       : []),
+    ...(change.out_of_office !== undefined &&
+    isContested(base.out_of_office, latest.out_of_office, change.out_of_office)
+      ? (['out_of_office'] as const)
+      : []),
     ...rules.filter((rule) =>
       isContested(base.capture?.[rule], latest.capture?.[rule], change.capture?.[rule]),
     ),
@@ -106,10 +124,14 @@ const shownOf = (addresses: AccountSettings['addresses'] | undefined) =>
   (addresses ?? []).map(({ address, name = null }) => [address, name]);
 
 /** The service replaces these as a whole: what the form does not show, or was not changed in it, is that of now. */
-export function toChangeRequest({ name, addresses, capture }: Change, latest: State): AccountChange {
+export function toChangeRequest(
+  { name, addresses, capture, out_of_office: absence }: Change,
+  latest: State,
+): AccountChange {
   const known = latest.addresses ?? [];
   const others: AccountChange = {
     ...(name === undefined ? {} : { from: fromWith(name, latest.sender?.address ?? '') }),
+    ...(absence === undefined ? {} : { out_of_office: absence }),
     ...(addresses === undefined
       ? {}
       : {

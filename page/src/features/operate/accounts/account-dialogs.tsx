@@ -5,6 +5,7 @@ import { ChangeLogIn } from './change-log-in.tsx';
 import { DeleteAccount } from './delete-account.tsx';
 import { EditAccount } from './edit-account.tsx';
 import { LeftOut } from './left-out.tsx';
+import { RemovePast } from './remove-past.tsx';
 
 interface AccountDialogsProps {
   /** As it was when the dialog was opened: the list behind it is kept fresh. */
@@ -22,6 +23,8 @@ export function AccountDialogs({ account, dialog, onClose }: AccountDialogsProps
       return settings !== null && <ChangeLogIn account={account} settings={settings} onClose={onClose} />;
     case 'remove':
       return <DeleteAccount account={account} onClose={onClose} />;
+    case 'past':
+      return <RemovePast account={account} onClose={onClose} />;
     case 'leftOut':
       return <LeftOut id={id} onClose={onClose} />;
   }

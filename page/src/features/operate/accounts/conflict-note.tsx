@@ -42,6 +42,8 @@ function valueOf(
       return from?.name || nothing;
     case 'addresses':
       return (settings?.addresses ?? []).map(({ address }) => address).join(', ') || nothing;
+    case 'out_of_office':
+      return settings?.out_of_office?.text ?? nothing;
     case 'servers':
       return [settings?.imap_server, settings?.smtp_server].filter(Boolean).join(', ') || nothing;
     default: {

@@ -13,6 +13,8 @@ import {
   type EditForm,
   type State,
 } from './account-change.ts';
+import { AbsenceFields } from './absence-fields.tsx';
+import { isWithoutText, readAbsence } from './absence-form.ts';
 import { AccountDialog, DialogActions } from './account-dialog.tsx';
 import { AddressRows } from './address-rows.tsx';
 import { useAccountWords } from './account-words.ts';
@@ -21,8 +23,9 @@ import { readCapture } from './capture-form.ts';
 import { ConflictNote } from './conflict-note.tsx';
 import { Field, GeneralProblem, StepForm, Submit } from './form-field.tsx';
 import { domainOf } from './mailbox-form.ts';
+import { ProposedPast } from './proposed-past.tsx';
 import { useProblems } from './use-problems.ts';
-import { CAPTURE_FIELDS, captureFieldsOf, type FieldName } from './problems.ts';
+import { ABSENCE_FIELDS, CAPTURE_FIELDS, captureFieldsOf, type FieldName } from './problems.ts';
 import { useSaveAccount } from './use-save-account.ts';
 
 interface EditAccountProps {
@@ -31,10 +34,10 @@ interface EditAccountProps {
   readonly onClose: () => void;
 }
 
-const HAS: ReadonlySet<FieldName> = new Set(['name', 'addresses', ...CAPTURE_FIELDS]);
+const HAS: ReadonlySet<FieldName> = new Set(['name', 'addresses', ...CAPTURE_FIELDS, ...ABSENCE_FIELDS]);
 
 export function EditAccount({ account, settings, onClose }: EditAccountProps) {
-  const { accounts } = useAccountWords();
+  const { accounts, language } = useAccountWords();
   const words = accounts.edit;
   const address = account.from_address?.address ?? '';
   const [opened] = useState<EditForm>(() => ({
@@ -45,6 +48,7 @@ export function EditAccount({ account, settings, onClose }: EditAccountProps) {
       stored,
     })),
     capture: readCapture(settings.capture, domainOf(address)),
+    absence: readAbsence(settings.out_of_office),
   }));
   const [form, setForm] = useState(opened);
   const problems = useProblems((field) => HAS.has(field));
@@ -52,7 +56,7 @@ export function EditAccount({ account, settings, onClose }: EditAccountProps) {
     problems.forget(fields);
     setForm({ ...form, ...change });
   };
-  const change: Change = changeOf(settings, opened, form);
+  const change: Change = changeOf(settings, opened, form, language);
   const stateOf = ({ from_address: from, settings: known }: Account): State => ({
     ...(known ?? settings),
     sender: from ?? account.from_address,
@@ -66,7 +70,11 @@ export function EditAccount({ account, settings, onClose }: EditAccountProps) {
   });
   const submit = (): void => {
     if (isPending) return;
-    if (!problems.showLocal(form.addresses.some(isIncomplete) ? { addresses: 'needed' } : {})) return;
+    const missing = {
+      ...(form.addresses.some(isIncomplete) ? { addresses: 'needed' as const } : {}),
+      ...(isWithoutText(form.absence) ? { absenceText: 'needed' as const } : {}),
+    };
+    if (!problems.showLocal(missing)) return;
     if (isEmpty(change)) {
       onClose();
       return;
@@ -91,6 +99,12 @@ export function EditAccount({ account, settings, onClose }: EditAccountProps) {
           problem={problems.fields.addresses}
           onChange={(addresses) => set({ addresses }, ['addresses'])}
         />
+        <h3 className="step-title">{accounts.absence.title}</h3>
+        <AbsenceFields
+          absence={form.absence}
+          problems={problems.fields}
+          onChange={(change) => set({ absence: { ...form.absence, ...change } }, [...ABSENCE_FIELDS])}
+        />
         {settings.imap_server !== null && (
           <>
             <h3 className="step-title">{words.capture}</h3>
@@ -100,6 +114,7 @@ export function EditAccount({ account, settings, onClose }: EditAccountProps) {
               problems={problems.fields}
               onChange={(change) => set({ capture: { ...form.capture, ...change } }, captureFieldsOf(change))}
             />
+            <ProposedPast id={account.id} capture={form.capture} />
           </>
         )}
         <GeneralProblem text={problems.general} />

@@ -23,7 +23,11 @@ export type FieldName =
   | 'neverAddresses'
   | 'neverSubjects'
   | 'internalDomains'
-  | 'captureSwitches';
+  | 'captureSwitches'
+  | 'absenceText'
+  | 'absenceFrom'
+  | 'absenceUntil'
+  | 'absenceSubject';
 
 /** Those of what is recorded. */
 export const CAPTURE_FIELDS: ReadonlySet<FieldName> = new Set([
@@ -32,6 +36,14 @@ export const CAPTURE_FIELDS: ReadonlySet<FieldName> = new Set([
   'neverSubjects',
   'internalDomains',
   'captureSwitches',
+]);
+
+/** Those of the automatic answer. */
+export const ABSENCE_FIELDS: ReadonlySet<FieldName> = new Set([
+  'absenceText',
+  'absenceFrom',
+  'absenceUntil',
+  'absenceSubject',
 ]);
 
 /** The fields at which problems with the changed values are shown. */
@@ -57,6 +69,10 @@ const FIELDS: readonly (readonly [prefix: string, field: FieldName])[] = [
   ['capture/never_subjects', 'neverSubjects'],
   ['capture/internal_domains', 'internalDomains'],
   ['capture', 'captureSwitches'],
+  ['out_of_office', 'absenceText'],
+  ['out_of_office/from', 'absenceFrom'],
+  ['out_of_office/until', 'absenceUntil'],
+  ['out_of_office/subject', 'absenceSubject'],
 ];
 
 /** The field of the form; null: the form has no such field. */

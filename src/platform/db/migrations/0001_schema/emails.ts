@@ -37,7 +37,7 @@ export const EMAILS = [
     customer_source text check (customer_source in ('explicit', 'address', 'domain')),
     company_source text check (company_source in ('explicit', 'registration')),
     -- What people say of the thread, see threads/thread-work.ts
-    status text not null default 'open' check (status in ('open', 'done')),
+    status text not null default 'open' check (status in ('open', 'done', 'spam')),
     assignee text collate "C" check (length(assignee) between 1 and 100),
     labels text[] not null default '{}',
     chosen_customer_id uuid,

@@ -29,7 +29,7 @@ const noted = (e: string, data: string) => `case
   end`;
 
 /** True for an email `e` that was imported, or found at the first reading of its mailbox. */
-const IS_HISTORICAL = `case e.received_by ->> 'way'
+export const IS_HISTORICAL = `case e.received_by ->> 'way'
           when 'import' then true
           when 'imap' then exists (
             select from mailboxes b
@@ -78,7 +78,7 @@ function draftTrigger(
 }
 
 export const EVENT_TRIGGERS = [
-  // The key that acts in this transaction, see db/name-author.ts; else the given one. A backup may be older than a key.
+  // The key or the rule that acts in this transaction, see db/name-author.ts; else the given key. A backup may be older than a key.
   `create function event_author(given text) returns text language plpgsql stable parallel restricted as $$
   declare
     key_id text = coalesce(nullif(current_setting('email_worker.author', true), ''), given);
@@ -86,7 +86,12 @@ export const EVENT_TRIGGERS = [
     if key_id is null then
       return null;
     end if;
-    return json_build_object('id', key_id, 'name', coalesce((select k.name from api_keys k where k.id = key_id), key_id));
+    return json_build_object('id', key_id, 'name', coalesce(
+      (select k.name from api_keys k where k.id = key_id),
+      (select r.name from mail_rules r where 'rule:' || r.id = key_id),
+      case when key_id like 'blocked:%' then 'blocked sender' end,
+      key_id
+    ));
   end $$`,
 
   // For emails with several hundred recipients: leaves the recipients out and cuts the subject
@@ -323,6 +328,15 @@ export const EVENT_TRIGGERS = [
       null, null, null, null, false, '{}')`,
   ),
   ...rowTrigger(
+    'capture_removals_events_after_end',
+    'update of finished_at on capture_removals',
+    'old.finished_at is null and new.finished_at is not null',
+    `values ('removal.ended', clock_timestamp(), new.account_id, null, null, null, null, false,
+      json_build_object('removal_id', new.id, 'state', new.state, 'confirmed', new.confirmed, 'found', new.found,
+        'removed', (select coalesce(sum(n.value::bigint), 0) from jsonb_each_text(new.removed) n), 'kept', new.kept))`,
+    'new.author_key',
+  ),
+  ...rowTrigger(
     'storage_faults_events_after_write',
     'insert or update of code on storage_faults',
     null,
@@ -350,6 +364,14 @@ export const EVENT_TRIGGERS = [
     null,
     `select 'merge.refused', clock_timestamp(), e.account_id, e.id, e.thread_id, e.customer_id, e.company_id, false,
       json_build_object('refused_merge_id', new.id, 'message_id', '<' || new.message_id || '>')
+    from emails e where e.id = new.email_id`,
+  ),
+  ...rowTrigger(
+    'mail_rule_matches_events_after_insert',
+    'insert on mail_rule_matches',
+    null,
+    `select 'rule.matched', clock_timestamp(), e.account_id, e.id, e.thread_id, e.customer_id, e.company_id, false,
+      json_build_object('rule_id', new.rule_id, 'rule_name', new.rule_name, 'done', new.done, 'skipped', new.skipped)
     from emails e where e.id = new.email_id`,
   ),
   ...draftTrigger('insert', 'insert on drafts', null, `'draft.created'`, 'new', 'new.author_key'),

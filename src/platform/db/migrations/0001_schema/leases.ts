@@ -15,9 +15,11 @@ export const LEASES = [
     shorten('mailbox_accounts', 'account_id', 'lease_until', 'owner is not null'),
     shorten('mailbox_readers', 'owner', 'alive_until', 'true'),
     shorten('sent_copies', 'email_id', 'due_at', `claim_id is not null and state = 'pending'`),
+    shorten('absence_answers', 'answer_id', 'next_try_at', 'next_try_at is not null'),
     // Without an owner it is the moment since when it is free.
     shorten('webhook_positions', 'webhook_id', 'lease_until', 'true'),
     shorten('erasures', 'id', 'lease_until', 'finished_at is null and owner is not null'),
+    shorten('capture_removals', 'account_id', 'lease_until', 'finished_at is null and owner is not null'),
     shorten('oauth2_tokens', 'account_id, key_id', 'lease_until', 'owner is not null'),
   ].join(';')};
   end`,

@@ -40,13 +40,14 @@ export const REPORTS = [
     primary key (email_id, ordinal, report_id),
     foreign key (email_id, ordinal) references email_deliveries on delete cascade
   )`,
-  // A bounce is work, but for old mail that is imported.
+  // A bounce is work, but for old mail that is imported, and for the answer of an absence, which no person wrote.
   `create function delivery_reports_after_insert() returns trigger language plpgsql as $$
   begin
     insert into undelivered_sends as x (email_id, reason)
     select distinct i.email_id, 'bounced'
     from inserted i join emails r on r.id = i.report_id
     where i.outcome in ('bounced_hard', 'bounced_soft', 'blocked') and r.received_by ->> 'way' is distinct from 'import'
+      and not exists (select from absence_answers a where a.answer_id = i.email_id)
     on conflict (email_id) do update set reason = excluded.reason where x.reason <> excluded.reason;
     return null;
   end $$`,

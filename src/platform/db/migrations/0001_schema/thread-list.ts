@@ -38,6 +38,28 @@ const newest = (value: string, which = 'true') =>
   `(array_agg(${value} order by activity_at desc, id desc) filter (where ${which}))[1]`;
 
 export const THREAD_LIST = [
+  // Senders whose mail is spam; see areas/rules. One lookup for each received email in a thread of spam.
+  `create table blocked_senders (
+    id uuid primary key,
+    -- In lower case: an address, or \`*@\` and a domain
+    sender text collate "C" not null check (length(sender) between 3 and 320),
+    -- null: in all accounts
+    account_id account_id,
+    blocked_at timestamptz(3) not null default clock_timestamp()
+  )`,
+  `create unique index blocked_senders_sender on blocked_senders (sender, coalesce(account_id, ''))`,
+  `create index blocked_senders_list on blocked_senders (blocked_at desc, id desc)`,
+  // The entry that names the sender; null: none does
+  `create function blocked_sender_id(account text, address text) returns uuid language sql stable
+    return (
+      select b.id from blocked_senders b
+      where b.sender = any (array[lower(address), '*@' || substring(lower(address) from '[^@]*$')])
+        and (b.account_id is null or b.account_id = account)
+      order by b.sender, b.account_id limit 1
+    )`,
+  `create function sender_is_blocked(account text, address text) returns boolean language sql stable
+    return blocked_sender_id(account, address) is not null`,
+
   // Emails that certainly did not go out are not listed: LISTED_STATES of core/delivery/states.ts.
   `create function email_is_listed(state text) returns boolean language sql immutable parallel safe
     return state in ('queued', 'sending', 'sent', 'deferred', 'unknown', 'received')`,
@@ -74,6 +96,7 @@ export const THREAD_LIST = [
     person_direction text,
     -- As in email_threads
     is_done boolean not null default false,
+    is_spam boolean not null default false,
     assignee text collate "C",
     labels text[] not null default '{}',
     -- Another one whenever GET /api/thread/{id} gives something else; 0 is of a thread without listed emails
@@ -81,12 +104,15 @@ export const THREAD_LIST = [
     -- The number of its undelivered_sends
     undelivered int not null default 0,
     -- 1: the newest email is inbound; 2: something is unread; 4: the newest email that a person wrote is inbound;
-    -- 8: done, and nothing undelivered
+    -- 8: done, and nothing undelivered; 16, alone: spam, and nothing undelivered
     facets smallint not null generated always as (
-      (newest_direction = 'inbound')::int
-      + 2 * (unread_count > 0)::int
-      + 4 * (coalesce(person_direction, '') = 'inbound')::int
-      + 8 * (is_done and undelivered = 0)::int
+      case
+        when is_spam and undelivered = 0 then 16
+        else (newest_direction = 'inbound')::int
+          + 2 * (unread_count > 0)::int
+          + 4 * (coalesce(person_direction, '') = 'inbound')::int
+          + 8 * (is_done and undelivered = 0)::int
+      end
     ) stored
   )`,
 
@@ -112,7 +138,7 @@ export const THREAD_LIST = [
       unread_count = n.unread_count, has_attachments = n.has_attachments, last_activity_at = n.last_activity_at,
       newest_email_id = n.newest_email_id, newest_direction = n.newest_direction, person_at = n.person_at,
       person_email_id = n.person_email_id, person_direction = n.person_direction, is_done = t.status = 'done',
-      assignee = t.assignee, labels = t.labels, undelivered = (
+      is_spam = t.status = 'spam', assignee = t.assignee, labels = t.labels, undelivered = (
         select count(*) from emails e join undelivered_sends x on x.email_id = e.id where e.thread_id = t.id
       )
     from (
@@ -135,9 +161,10 @@ export const THREAD_LIST = [
       );
   end $$`,
 
-  // null: its recipients have it, as far as is known. `detail` is what a sent email lacks.
+  // null: its recipients have it, as far as is known, or it is the answer of an absence, which no person misses. `detail` is what a sent email lacks.
   `create function undelivered_reason(id uuid, state text, detail text) returns text language sql stable
     return case
+      when exists (select from absence_answers a where a.answer_id = id) then null
       when state in ('failed', 'unknown') then state
       when state = 'sent' and detail is not null
         and exists (select from email_deliveries d where d.email_id = id and d.state = 'rejected') then 'refused'
@@ -157,10 +184,10 @@ export const THREAD_LIST = [
     with written as (
     insert into thread_summaries as s
       (thread_id, account_id, customer_id, company_id, email_count, unread_count, has_attachments, last_activity_at,
-        newest_email_id, newest_direction, person_at, person_email_id, person_direction, is_done, assignee, labels)
+        newest_email_id, newest_direction, person_at, person_email_id, person_direction, is_done, is_spam, assignee, labels)
     select t.id, t.account_id, t.customer_id, t.company_id, n.email_count, n.unread_count, n.has_attachments,
       n.last_activity_at, n.newest_email_id, n.newest_direction, n.person_at, n.person_email_id, n.person_direction,
-      t.status = 'done', t.assignee, t.labels
+      t.status = 'done', t.status = 'spam', t.assignee, t.labels
     from (
       select thread_id, count(*) as email_count,
         count(*) filter (where direction = 'inbound' and id <> all (read_emails)) as unread_count,
@@ -204,9 +231,9 @@ export const THREAD_LIST = [
         from (select s.email_count = 0 or excluded.person_at is not null and (s.person_at is null
           or (excluded.person_at, excluded.person_email_id) > (s.person_at, s.person_email_id)) as newer) c
       )
-    returning thread_id, is_done, labels
+    returning thread_id, is_done or is_spam as is_closed, labels
     )
-    select array_agg(thread_id) filter (where is_done), bool_or(labels <> '{}') into reopened, has_labels from written;
+    select array_agg(thread_id) filter (where is_closed), bool_or(labels <> '{}') into reopened, has_labels from written;
 
     if has_labels then
       insert into labelled_emails (label, direction, date, email_id, account_id)
@@ -215,12 +242,13 @@ export const THREAD_LIST = [
       on conflict do nothing;
     end if;
 
-    -- What a person may have written makes a thread that was done open again, but for old mail that is imported or was read before.
+    -- What a person may have written makes a thread that was done open again, but for old mail that is imported or was read before. The same
+    -- for spam, but for a sender who is blocked.
     if reopened is not null then
       update email_threads set status = 'open'
-      where id = any (reopened) and status = 'done' and id in (
-        select e.thread_id from inserted e
-        where e.direction = 'inbound' and e.written_by <> 'machine' and e.id <> all (read_emails)
+      where id = any (reopened) and status <> 'open' and id in (
+        select e.thread_id from inserted e join email_threads t on t.id = e.thread_id
+        where (t.status = 'done' or not sender_is_blocked(e.account_id, e.from_address ->> 'address')) and e.direction = 'inbound' and e.written_by <> 'machine' and e.id <> all (read_emails)
           and e.received_by ->> 'way' is distinct from 'import'
       );
     end if;
@@ -305,7 +333,7 @@ export const THREAD_LIST = [
   `create function email_threads_after_update() returns trigger language plpgsql as $$
   begin
     update thread_summaries set customer_id = new.customer_id, company_id = new.company_id, is_done = new.status = 'done',
-      assignee = new.assignee, labels = new.labels
+      is_spam = new.status = 'spam', assignee = new.assignee, labels = new.labels
     where thread_id = new.id;
     -- Perhaps one begins at this moment, and does not know of this change.
     if not found then
@@ -357,6 +385,9 @@ export const THREAD_LIST = [
   // GET /api/threads?undelivered=true; few threads have one.
   `create index thread_summaries_undelivered
     on thread_summaries (facets, last_activity_at desc, thread_id desc) where undelivered > 0`,
+  // Spam of customers, which may be a mistake
+  `create index thread_summaries_spam_of_customers on thread_summaries (account_id)
+    where facets = 16 and customer_id is not null`,
   `create index thread_summaries_unassigned
     on thread_summaries (facets, last_activity_at desc, thread_id desc) where assignee is null`,
 ];

@@ -1,0 +1,134 @@
+/** Does what rules say about one email, by the code that carries out what a person does with its thread. */
+import { ServiceError } from '../../core/errors.ts';
+import type { RuleActions } from '../../core/rules/rule.ts';
+import { nameAuthor } from '../../platform/db/name-author.ts';
+import { BeginAgain } from '../../platform/db/transaction.ts';
+import { run, statement, type Executor, type RowOf } from '../../platform/db/statement.ts';
+import type { ThreadChange } from '../threads/thread-record-ports.ts';
+import type { Acting } from './rule-ports.ts';
+import { changeLockedThread, lockThread, type LockedThread } from '../threads/thread-work.ts';
+
+/** An action of a rule, by its name in the API. */
+type ActionName = 'add_labels' | 'assignee' | 'status' | 'customer_id';
+
+interface Outcome {
+  readonly done: readonly ActionName[];
+  readonly skipped: readonly ActionName[];
+}
+
+/** Notes each rule that matched, with what it did. Does nothing for an email that is gone, or that turned out to be a sent one. */
+export async function carryOutRules(trx: Executor, emailId: string, rules: readonly Acting[]): Promise<void> {
+  const [email] = await run(trx, READ_PLACE, { emailId });
+  if (email?.direction !== 'inbound') return;
+  for (const rule of rules) {
+    const thread = await lockThread(trx, email.thread_id);
+    const [now] = await run(trx, READ_PLACE, { emailId });
+    // It was moved, or deleted, before the thread was locked.
+    if (thread === null || now?.thread_id !== thread.id) throw new BeginAgain();
+    await nameAuthor(trx, rule.author);
+    const { done, skipped } = await act(trx, thread, now, rule);
+    await run(trx, NOTE_MATCH, {
+      emailId,
+      ruleId: rule.id,
+      ruleName: rule.name,
+      done: [...done],
+      skipped: [...skipped],
+    });
+  }
+}
+
+/** The changes that a rule makes to a thread: never against a person, never so that a later email is not seen, and
+ * never so that mail of a customer, or a conversation with others, is taken for spam. */
+function plan(
+  thread: LockedThread,
+  email: Place,
+  { addLabels, assignee, status, customerId }: RuleActions,
+): { readonly change: Changes; readonly skipped: ActionName[] } {
+  const isShown = email.is_of_customer || thread.customer_id !== null || email.has_others;
+  const isKept = {
+    assignee: assignee !== undefined && thread.assignee !== null && thread.assignee !== assignee,
+    status: (status === 'done' && email.has_later) || (status === 'spam' && isShown),
+    customer_id: customerId !== undefined && thread.customer_id !== null && thread.customer_id !== customerId,
+  };
+  return {
+    change: {
+      ...(addLabels === undefined ? {} : { add_labels: addLabels }),
+      ...(assignee === undefined || isKept.assignee ? {} : { assignee }),
+      ...(status === undefined || isKept.status ? {} : { status }),
+      // It was marked by hand, or before its sender was known as a customer's.
+      ...(status === 'spam' && isShown && thread.status === 'spam' ? { status: 'open' } : {}),
+      ...(customerId === undefined || isKept.customer_id ? {} : { customer_id: customerId }),
+    },
+    skipped: (['assignee', 'status', 'customer_id'] as const).filter((name) => isKept[name]),
+  };
+}
+
+interface Changes {
+  add_labels?: readonly string[];
+  assignee?: string;
+  status?: RuleActions['status'];
+  customer_id?: string;
+}
+
+/** What a thread refuses is left out, and the rest is done. */
+const REFUSED: Readonly<Record<string, ActionName>> = {
+  // The key was revoked, or may no longer answer in the account.
+  unknown_assignee: 'assignee',
+  too_many_entries: 'add_labels',
+};
+
+async function act(
+  trx: Executor,
+  thread: LockedThread,
+  email: Place,
+  { actions, author }: Acting,
+): Promise<Outcome> {
+  const { change, skipped } = plan(thread, email, actions);
+  for (;;) {
+    try {
+      await changeLockedThread(trx, thread, toThreadChange(change), author);
+      const done = (Object.keys(change) as ActionName[]).filter((name) => !skipped.includes(name));
+      return { done, skipped };
+    } catch (error) {
+      const refused = error instanceof ServiceError ? REFUSED[error.code] : undefined;
+      if (refused === undefined || change[refused] === undefined) throw error;
+      delete change[refused];
+      skipped.push(refused);
+    }
+  }
+}
+
+const toThreadChange = (change: Changes): Omit<ThreadChange, 'version'> => ({
+  customerId: change.customer_id,
+  companyId: undefined,
+  status: change.status,
+  // A bounce in the thread waits for a person, whatever a rule says.
+  settles: undefined,
+  assignee: change.assignee,
+  labels: undefined,
+  addLabels: change.add_labels ?? [],
+  removeLabels: [],
+});
+
+const READ_PLACE = statement(
+  'place-of-judged-email',
+  `select e.thread_id, e.direction, exists (
+    select from emails l where l.thread_id = e.thread_id and l.direction = 'inbound' and l.written_by <> 'machine'
+      and l.created_at > e.created_at
+  ) as has_later,
+  e.customer_id is not null or coalesce(e.customer_source = 'ambiguous', false) as is_of_customer,
+  -- We wrote in the thread, or somebody else did
+  exists (
+    select from emails o where o.thread_id = e.thread_id
+      and (o.direction = 'outbound' or lower(o.from_address ->> 'address') is distinct from lower(e.from_address ->> 'address'))
+  ) as has_others
+  from emails e where e.id = $emailId`,
+).narrow<{ has_later: boolean; is_of_customer: boolean; has_others: boolean }>();
+type Place = RowOf<typeof READ_PLACE>;
+
+const NOTE_MATCH = statement(
+  'note-rule-match',
+  `insert into mail_rule_matches (email_id, rule_id, rule_name, done, skipped)
+  values ($emailId, $ruleId, $ruleName, $done, $skipped)
+  on conflict do nothing`,
+);
