@@ -13,11 +13,12 @@ create sequence customer_rules_versions;
 create table absence_answers (
   account_id account_id not null,
   address text collate "C" not null,
+  person text collate "C" not null generated always as (person_of(address)) stored,
   email_id uuid not null,
   answer_id uuid not null default gen_random_uuid(),
   chosen_at timestamp with time zone not null default now(),
   next_try_at timestamp with time zone default now(),
-  constraint absence_answers_pkey PRIMARY KEY (account_id, address),
+  constraint absence_answers_pkey PRIMARY KEY (account_id, person),
   constraint absence_answers_answer_id_key UNIQUE (answer_id),
   constraint absence_answers_email_id_fkey FOREIGN KEY (email_id) REFERENCES emails(id) ON DELETE CASCADE,
   constraint absence_answers_address_check CHECK ((length(address) <= 320))
@@ -2664,6 +2665,12 @@ AS $function$
       mark_xid = clock.mark_xid;
     return taken;
   end $function$;
+
+CREATE OR REPLACE FUNCTION person_of(address text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+RETURN regexp_replace(address, '\+[^@]*@'::text, '@'::text);
 
 CREATE OR REPLACE FUNCTION protect_table(named regclass)
  RETURNS void

@@ -69,6 +69,7 @@ export interface OperationDeps extends Omit<Application, 'checkReadiness'> {
   readonly customers: Customers;
   readonly decisions: Decisions;
   readonly deletions: Deletions;
+  readonly findThreads: Application['listThreads'];
   readonly folders: FolderCounter;
   readonly guard: Pick<ClockGuard, 'measure' | 'trust'>;
   readonly imports: Pick<ImportLog, 'list'>;

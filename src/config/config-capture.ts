@@ -1,5 +1,5 @@
 /** Reads the rules of an account for what of its mailboxes is recorded: `capture` of ACCOUNTS_FILE and the API. */
-import { ADDRESS_PATTERN } from '../core/address/address-pattern.ts';
+import { toAddressPattern } from '../core/address/address-pattern.ts';
 import type { CaptureRules } from '../core/mailbox/capture.ts';
 import { toAsciiDomain } from '../core/address/domain.ts';
 import { isStorable } from '../core/storable-text.ts';
@@ -11,7 +11,7 @@ const LISTS = {
   folders: { is: 'the name of a mailbox', fits: (text: string) => text.length <= 1000, most: 50 },
   never_addresses: {
     is: 'an address such as bank@example.com, *@example.com or *@*.example.com',
-    fits: (text: string) => ADDRESS_PATTERN.test(text) && isDomain(domainOf(text)),
+    fits: (text: string) => toAddressPattern(text) !== null,
     most: 1000,
   },
   never_subjects: { is: 'a part of a subject', fits: (text: string) => text.length <= 200, most: 100 },
@@ -40,7 +40,7 @@ export function readCapture(where: string, value: unknown): CaptureRules | null 
   const lower = (texts: readonly string[]) => texts.map((text) => text.normalize('NFC').toLowerCase());
   return {
     folders: list('folders'),
-    neverAddresses: lower(list('never_addresses')).map(withAsciiDomain),
+    neverAddresses: list('never_addresses').map((text) => toAddressPattern(text) ?? text),
     neverSubjects: lower(list('never_subjects')),
     internalDomains: lower(list('internal_domains')).map(toAscii),
     leaveOutPrivate: isOn('leave_out_private'),
@@ -48,15 +48,9 @@ export function readCapture(where: string, value: unknown): CaptureRules | null 
   };
 }
 
-/** Of an address pattern. */
-const domainOf = (pattern: string): string => pattern.replace(/^.*@(?:\*\.)?/s, '');
 const isDomain = (text: string): boolean => toAsciiDomain(text.normalize('NFC')) !== null;
 /** As the domains of parsed addresses are. */
 const toAscii = (domain: string): string => toAsciiDomain(domain) ?? domain;
-const withAsciiDomain = (pattern: string): string => {
-  const domain = domainOf(pattern);
-  return `${pattern.slice(0, pattern.length - domain.length)}${toAscii(domain)}`;
-};
 
 function readList(
   where: string,

@@ -447,6 +447,8 @@ export function createApplication(
     customers,
     decisions: createDecisions(createThreadDecisions(callers), parts.ids),
     deletions,
+    findThreads: createThreadReads(createThreadList(callers), { readThread: createThreadReader(callers) })
+      .listThreads,
     folders: createFolderCounter(reading),
     guard,
     imports: createImportLog(callers),

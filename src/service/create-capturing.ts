@@ -19,6 +19,7 @@ export function createCapturing(
     ...ports,
     reader,
     logger,
+    refresh: () => registry.refresh(),
     rules: registry.derived(() => new Map(registry.settings.map(({ id, capture }) => [id, capture]))),
   };
   const remover = startRemover({

@@ -1,5 +1,9 @@
 /** One request that changes or deletes many threads: each is judged for itself, and only those that the caller sees and names. */
+import { Pool } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { createDeletionStore } from '../../src/areas/erase/deletion-store.ts';
+import { toThreadChange } from '../../src/areas/threads/thread-change-schema.ts';
+import { createThreadChanges } from '../../src/areas/threads/thread-work.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { mail, receive } from '../helpers/inbound-mail.ts';
 import { query } from '../helpers/query.ts';
@@ -161,6 +165,23 @@ it('finds and changes nothing of an account that the key does not see', async ()
     expect(found.body.results.map(({ id }) => id)).not.toContain(threadId);
   }
   expect((await ask('GET', `/api/threads/${threadId}`)).body).toMatchObject({ thread: { status: 'open' } });
+});
+
+it('leaves alone what got another email after a filter had found it', async () => {
+  const pool = new Pool({ connectionString: database.connectionString, max: 1 });
+  try {
+    const found = { id: ids[0]!, newestEmailId: UNKNOWN };
+    const change = toThreadChange({ status: 'done' }, null);
+    const options = { keyId: null, mark: null, dryRun: false };
+    await expect(createThreadChanges(pool).changeAndMark(found, change, options)).rejects.toMatchObject({
+      code: 'thread_changed',
+    });
+    const deletion = createDeletionStore(pool).deleteSomeOfThread(ids[0]!, 10, { newestEmailId: UNKNOWN });
+    await expect(deletion).rejects.toMatchObject({ code: 'thread_changed' });
+    expect(await threads('status=open')).toEqual([0, 1, 2]);
+  } finally {
+    await pool.end();
+  }
 });
 
 it('takes 100 ids', async () => {

@@ -171,6 +171,25 @@ describe('a person who writes', () => {
     expect(answersTo(from)).toHaveLength(2);
   });
 
+  it('gets one answer whatever the detail of the address is', async () => {
+    const from = someone();
+    const [first, second] = ['one', 'two'].map((detail) => from.replace('@', `+${detail}@`));
+    await receive(one, letter(first!), '?account_id=away');
+    await answerTo(first!);
+    await receive(one, letter(second!), '?account_id=away');
+    await allIsDecided();
+    expect(answersTo(second!)).toEqual([]);
+  });
+
+  it('gets none while it is blocked', async () => {
+    const from = someone();
+    const blocked = await one.request('/api/blocked-senders', { json: { sender: from } });
+    expect(blocked.status).toBe(200);
+    await receive(one, letter(from), '?account_id=away');
+    await allIsDecided();
+    expect(answersTo(from)).toEqual([]);
+  });
+
   it('gets one answer to many emails and variants at the same moment, by two services', async () => {
     const from = someone();
     const messageId = newId();
@@ -436,10 +455,14 @@ describe.skipIf(skipWithoutMailServers())('a mailbox', () => {
       const [row] = await rows(`select count(*)::int as n from emails where account_id = 'alice'`);
       return row?.n === 1;
     });
+    // As a program puts an archive into the mailbox
+    const old = someone();
+    const lastYear = new Date(Date.now() - 365 * 86_400_000);
+    await put(letter(old, { to: 'alice@example.test' }, lastYear), new Date(Date.now() + 2000));
     // A mailbox has whole seconds.
     await put(letter(now, { to: 'alice@example.test' }), new Date(Date.now() + 2000));
     expect(textOf(await answerTo(now))).toContain('Bin im Urlaub.');
     await allIsDecided();
-    expect(answersTo(before)).toEqual([]);
+    expect([...answersTo(before), ...answersTo(old)]).toEqual([]);
   });
 });

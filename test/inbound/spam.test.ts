@@ -175,6 +175,34 @@ describe('a blocked sender', () => {
     await unblock(id);
   });
 
+  it('stays in spam where a person put it, although we wrote in the thread', async () => {
+    const id = await block('pest@spam.test');
+    const sent = await sendJson(running.service, { to: 'pest@spam.test', subject: 'x', text_body: 'x' });
+    const messageId = newId();
+    await receive(running.service, mail({ messageId, inReplyTo: sent.messageId, from: 'pest@spam.test' }));
+    expect(await statusOf(sent.threadId)).toBe('open');
+    await patch(sent.threadId, { status: 'spam' });
+    await receive(running.service, mail({ inReplyTo: messageId, from: 'pest@spam.test' }));
+    expect(await statusOf(sent.threadId)).toBe('spam');
+    await unblock(id);
+  });
+
+  it('is shown by nobody whose domain is blocked as well', async () => {
+    const id = await block('*@gang.test');
+    const messageId = newId();
+    const { threadId } = await receive(running.service, mail({ messageId, from: 'a@gang.test' }));
+    await receive(running.service, mail({ inReplyTo: messageId, from: 'b@gang.test' }));
+    expect(await statusOf(threadId)).toBe('spam');
+    await unblock(id);
+  });
+
+  it('may have a domain with other letters than those of ASCII', async () => {
+    const id = await block('*@B\u00fccher.test');
+    const { threadId } = await receive(running.service, mail({ from: 'a@xn--bcher-kva.test' }));
+    expect(await statusOf(threadId)).toBe('spam');
+    await unblock(id);
+  });
+
   it('does not hide a conversation with others', async () => {
     const id = await block('troll@spam.test');
     const sent = await sendJson(running.service, { to: 'troll@spam.test', subject: 'x', text_body: 'x' });
@@ -186,6 +214,62 @@ describe('a blocked sender', () => {
     expect(await statusOf(ours.threadId)).toBe('open');
     await unblock(id);
   });
+});
+
+it('a rule for what machines write does not close the question of a person', async () => {
+  const [, rule] = await ask('/api/rules', {
+    json: {
+      name: 'Machines',
+      account_ids: '*',
+      conditions: [{ written_by: 'machine' }],
+      actions: { status: 'done' },
+    },
+  });
+  const messageId = newId();
+  const { threadId } = await receive(running.service, mail({ messageId, from: 'ask@person.test' }));
+  const ticket = mail({
+    inReplyTo: messageId,
+    from: 'tickets@person.test',
+    headers: ['Auto-Submitted: auto-generated'],
+  });
+  const { id } = await receive(running.service, ticket);
+  expect(await statusOf(threadId)).toBe('open');
+  expect(await skippedOf(id)).toEqual([['status']]);
+  await ask(`/api/rules/${rule['id'] as string}`, { method: 'DELETE' });
+});
+
+it('a rule for spam does not take along what a person wrote in the thread', async () => {
+  const [, rule] = await ask('/api/rules', {
+    json: {
+      name: 'Marked',
+      account_ids: '*',
+      conditions: [{ header: { name: 'X-Spam-Flag', equals: 'yes' } }],
+      actions: { status: 'spam' },
+    },
+  });
+  const messageId = newId();
+  const { threadId } = await receive(running.service, mail({ messageId, from: 'ada@person.test' }));
+  const marked = mail({ inReplyTo: messageId, from: 'ada@person.test', headers: ['X-Spam-Flag: YES'] });
+  await receive(running.service, marked);
+  expect(await statusOf(threadId)).toBe('open');
+  await ask(`/api/rules/${rule['id'] as string}`, { method: 'DELETE' });
+});
+
+it('a rule that assigns to a revoked key can be switched off', async () => {
+  const [, made] = await ask('/api/keys', {
+    json: { name: 'Leaver', rights: ['read', 'send'], account_ids: '*' },
+  });
+  const { id: assignee } = made['key'] as { id: string };
+  const [, { id }] = await ask('/api/rules', {
+    json: { name: 'Hers', account_ids: '*', conditions: [{ subject: 'x' }], actions: { assignee } },
+  });
+  expect((await ask(`/api/keys/${assignee}`, { method: 'DELETE' }))[0]).toBe(200);
+  const change = (json: Json) => ask(`/api/rules/${id as string}`, { method: 'PATCH', json });
+  expect(await change({ active: false, name: 'Nobody\u2019s' })).toEqual([
+    200,
+    expect.objectContaining({ active: false }),
+  ]);
+  await ask(`/api/rules/${id as string}`, { method: 'DELETE' });
 });
 
 it('a rule takes for spam what the mail server marked, but no customer', async () => {

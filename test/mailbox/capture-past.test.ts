@@ -56,6 +56,7 @@ const ports = (more: Partial<RemoveLeftOutPorts> = {}): RemoveLeftOutPorts => ({
   areKnown: (accountId, messages) => areKnownTo(pool, accountId, messages),
   rules: () => new Map(),
   requireCertainty: async () => {},
+  refresh: async () => {},
   deleteFiles: async () => {},
   logger: silentLogger,
   ...more,

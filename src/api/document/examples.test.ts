@@ -195,7 +195,7 @@ describe('an example of an answer', () => {
   it('has an identifier of its own for each kind of thing', () => {
     const kinds: Readonly<Record<string, string>> = {
       ...Object.fromEntries(
-        'Email EmailPreview EmailListing EmailDetail ThreadEmail Sent Queued BatchSent BatchQueued SendState PlacedEmail Received'
+        'Email EmailPreview LeftOutEmail EmailListing EmailDetail ThreadEmail Sent Queued BatchSent BatchQueued SendState PlacedEmail Received'
           .split(' ')
           .map((title) => [title, 'email']),
       ),

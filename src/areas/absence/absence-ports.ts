@@ -34,8 +34,8 @@ export interface ClaimedAnswer {
 export interface AbsenceStore {
   /** Decides about emails that wait for it; returns how many. An account that this process does not know yet keeps its emails for a minute. */
   choose(away: readonly AwayAccount[]): Promise<number>;
-  /** Answers that are due, for this process alone for some minutes. */
-  claim(): Promise<readonly ClaimedAnswer[]>;
+  /** Answers that are due, for this process alone for some minutes. @param away see `choose` */
+  claim(away: readonly AwayAccount[]): Promise<readonly ClaimedAnswer[]>;
   /** The answer is recorded, or never will be. */
   settle(answerId: string): Promise<void>;
   /** The answer is tried again later. */

@@ -30,20 +30,26 @@ function arrivalOf({
   message,
   mailboxGotItAt,
 }: ArrivedEmail): Omit<AbsenceRequest, 'address'> | null {
+  // Programs put mail of any age into mailboxes, and hand it in.
+  const relayedAt = readReceivedDate(message.fields);
   switch (source?.way) {
     case 'smtp':
     case 'lmtp':
-      return { arrivedAt: null, isOfMailbox: false };
+      return { arrivedAt: relayedAt, isOfMailbox: false };
     case 'imap':
       return mailboxGotItAt === null || source.place?.toUpperCase() !== 'INBOX'
         ? null
-        : { arrivedAt: mailboxGotItAt, isOfMailbox: true };
-    case 'http': {
-      // A program may hand in mail of any age.
-      const arrivedAt = readReceivedDate(message.fields);
-      return arrivedAt === null ? null : { arrivedAt, isOfMailbox: false };
-    }
+        : { arrivedAt: isOld(relayedAt, mailboxGotItAt) ? relayedAt : mailboxGotItAt, isOfMailbox: true };
+    case 'http':
+      return relayedAt === null ? null : { arrivedAt: relayedAt, isOfMailbox: false };
     default:
       return null;
   }
 }
+
+/** True for mail that was put into the mailbox long after a mail server had relayed it. */
+const isOld = (relayedAt: Date | null, mailboxGotItAt: Date): boolean =>
+  relayedAt !== null && mailboxGotItAt.getTime() - relayedAt.getTime() > OLD_MS;
+
+/** Longer than mail is on its way within the mail servers of a company. */
+const OLD_MS = 6 * 3_600_000;

@@ -32,8 +32,11 @@ export function createAbsenceStore(pool: Pool, certainUntil: CertainUntil): Abse
       });
       return row?.decided ?? 0;
     },
-    async claim() {
-      const rows = await run(pool, CLAIM);
+    async claim(away) {
+      const rows = await run(pool, CLAIM, {
+        accounts: away.map(({ accountId }) => accountId),
+        untils: away.map(({ until }) => until),
+      });
       return rows.map((row) => ({
         accountId: row.account_id,
         address: row.address,
@@ -78,22 +81,24 @@ const CHOOSE = statement(
   `with away as materialized (
     select * from unnest($accounts::text[], $froms::timestamptz[], $untils::timestamptz[]) a (account_id, from_at, until_at)
   ), due as materialized (
-    select r.email_id, r.account_id, r.address, r.arrived_at, r.is_of_mailbox from absence_requests r
+    select r.email_id, r.account_id, r.address, person_of(r.address) as person, r.arrived_at, r.is_of_mailbox
+    from absence_requests r
     where (r.account_id in (select a.account_id from away a) or r.created_at < now() - interval '1 minute')
       and ${isCertain('$certainUntil')}
     order by r.email_id limit ${CHOSEN_TOGETHER} for update skip locked
   ), gone as (
     delete from absence_requests r using due where r.email_id = due.email_id returning 1
   ), wanted as materialized (
-    select distinct on (d.account_id, d.address) d.account_id, d.address, d.email_id
+    select distinct on (d.account_id, d.person) d.account_id, d.person, d.address, d.email_id
     from due d join away a on a.account_id = d.account_id
     left join mailbox_accounts m on m.account_id = d.account_id
     where d.arrived_at > now() - ${ANSWERED_WITHIN}
+      and not sender_is_blocked(d.account_id, d.address)
       and (a.from_at is null or d.arrived_at >= a.from_at)
       and (a.until_at is null or d.arrived_at < a.until_at and now() < a.until_at)
       -- What was in the mailbox when it was first read is old mail.
       and (not d.is_of_mailbox or d.arrived_at >= m.connected_at)
-    order by d.account_id, d.address, d.email_id
+    order by d.account_id, d.person, d.email_id
   ), chosen as (
     insert into absence_answers as x (account_id, address, email_id)
     select w.account_id, w.address, w.email_id from (
@@ -103,9 +108,9 @@ const CHOOSE = statement(
       select from absence_answers a where a.account_id = w.account_id and a.chosen_at > now() - interval '1 day'
       limit ${MAX_ANSWERS_PER_DAY}
     ) answered) <= ${MAX_ANSWERS_PER_DAY}
-    order by w.account_id, w.address
-    on conflict (account_id, address) do update
-    set email_id = excluded.email_id, answer_id = excluded.answer_id, chosen_at = now(), next_try_at = now()
+    order by w.account_id, w.person
+    on conflict (account_id, person) do update
+    set address = excluded.address, email_id = excluded.email_id, answer_id = excluded.answer_id, chosen_at = now(), next_try_at = now()
     where x.chosen_at <= now() - ${ONCE_IN}
     returning 1
   )
@@ -119,7 +124,10 @@ const CLAIM = statement(
     for update skip locked
   )
   update absence_answers x set next_try_at = now() + interval '5 minutes' from due where x.answer_id = due.answer_id
-  returning x.account_id, x.address, x.email_id, x.answer_id, x.chosen_at < now() - ${ANSWERED_WITHIN} as is_too_late`,
+  returning x.account_id, x.address, x.email_id, x.answer_id, x.chosen_at < now() - ${ANSWERED_WITHIN} or exists (
+    select from unnest($accounts::text[], $untils::timestamptz[]) a (account_id, until_at)
+    where a.account_id = x.account_id and a.until_at <= now()
+  ) as is_too_late`,
 ).narrow<{ is_too_late: boolean }>();
 
 const SETTLE = statement(

@@ -51,7 +51,7 @@ async function answerAbsences(ports: AnswerAbsencesPorts, signal: AbortSignal): 
   );
   while ((await ports.absences.choose(away)) > 0) if (signal.aborted) return;
   for (;;) {
-    const claimed = await ports.absences.claim();
+    const claimed = await ports.absences.claim(away);
     if (claimed.length === 0) return;
     for (const answer of claimed) {
       // What is left is claimed again when its time has run out.
@@ -115,8 +115,9 @@ const NOTHING_ELSE = {
   companyId: null,
   attachments: [],
   sendAt: null,
-  priority: null,
-  lane: null,
+  // Behind what people write.
+  priority: 'low',
+  lane: 'out-of-office',
   replyTo: [],
   fromName: null,
   headers: {},

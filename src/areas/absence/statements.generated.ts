@@ -17,7 +17,10 @@ declare module '../../platform/db/statement.ts' {
       };
     };
     'claim-absence-answers': {
-      values: object;
+      values: {
+        accounts: readonly (string | null)[] | null;
+        untils: readonly (Date | string | null)[] | null;
+      };
       row: {
         account_id: string;
         address: string;

@@ -5,7 +5,8 @@ import type { SnapshotTable } from './backup-ports.ts';
 
 /**
  * Tables with rows of their own, partitions included, by name. Unlogged tables are left out, because they hold nothing for longer than a
- * transaction, and so is the table of migrations, which comes with the program.
+ * transaction, and so are the table of migrations, which comes with the program, and removals under way: after a restore nothing is deleted
+ * that nobody asks for again.
  */
 export async function readTables(executor: Executor): Promise<readonly SnapshotTable[]> {
   const rows = await run(executor, TABLES);
@@ -22,7 +23,7 @@ const TABLES = statement(
   left join pg_inherits i on i.inhrelid = c.oid
   left join pg_class p on p.oid = i.inhparent
   where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and c.relpersistence = 'p'
-    and c.relname <> 'schema_migrations'
+    and c.relname <> all ('{schema_migrations,capture_removals,capture_removal_emails}')
   order by c.relname`,
 ).narrow<{ name: string; columns: string[] }>();
 

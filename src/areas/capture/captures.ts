@@ -5,7 +5,7 @@ import { nameOf } from '../../core/keys/author.ts';
 import { keyIdOf, type Caller } from '../../core/keys/caller.ts';
 import type { IdSource } from '../../platform/base/basics.ts';
 import type { RequireCertainty } from '../../platform/files/file-ports.ts';
-import type { AccountDirectory } from '../accounts/account-ports.ts';
+import type { AccountDirectory, AccountFacts } from '../accounts/account-ports.ts';
 import { JUDGED_CURSOR, judgeAccount, type JudgeAccountPorts, type JudgedPart } from './judge-account.ts';
 import type { Removal, RemovalStore } from './removal-ports.ts';
 
@@ -47,13 +47,13 @@ export function createCaptures(ports: CapturePorts) {
   /** As all processes know it, or will within seconds. */
   async function findAccount(
     id: string,
-  ): Promise<{ readonly version: number; readonly capture: CaptureRules | null }> {
+  ): Promise<Pick<AccountFacts, 'version' | 'isDeclared'> & { readonly capture: CaptureRules | null }> {
     await directory.refresh();
     const account = directory.known.get(id);
     if (account === undefined) throw new ServiceError('account_not_found');
     const capture = rules().get(id);
     if (capture === undefined) throw new ServiceError('account_unavailable', { values: { value: id } });
-    return { version: account.version, capture };
+    return { version: account.version, isDeclared: account.isDeclared, capture };
   }
 
   return {
@@ -81,7 +81,7 @@ export function createCaptures(ports: CapturePorts) {
 
     /**
      * Removes what the account's own rules leave out, in the background; a dry run throws the same errors, and returns null. Throws
-     * `account_changed`, `left_out_changed`, `removal_running`, and what `RequireCertainty` throws.
+     * `account_declared`, `account_changed`, `left_out_changed`, `removal_running`, and what `RequireCertainty` throws.
      */
     async remove(
       caller: Caller,
@@ -90,6 +90,8 @@ export function createCaptures(ports: CapturePorts) {
     ): Promise<Removal | null> {
       await requireCertainty();
       const account = await findAccount(id);
+      // Its version does not change with its rules, so that it could confirm other ones than those of the preview.
+      if (account.isDeclared) throw new ServiceError('account_declared', { values: { value: id } });
       if (account.version !== version)
         throw new ServiceError('account_changed', { details: String(account.version) });
       const running = await removals.read(id);

@@ -118,17 +118,21 @@ const STAYS = `case
 const READ_RECORDED = statement(
   'read-recorded-emails',
   `select e.id, e.thread_id, e.date, e.from_address, e.subject, e.raw_size_bytes, r.is_from_mailbox,
-    case when r.is_from_mailbox then substring(e.raw from 1 for coalesce(
+    case when r.is_one_message then substring(e.raw from 1 for coalesce(
       least(nullif(position('\\x0d0a0d0a'::bytea in e.raw), 0) + 3, nullif(position('\\x0a0a'::bytea in e.raw), 0) + 1),
       octet_length(e.raw)
     )) end as header,
-    case when r.is_from_mailbox then e.raw_path end as path,
+    case when r.is_one_message then e.raw_path end as path,
     case when r.is_from_mailbox then ${STAYS} end as stays
   from emails e
   cross join lateral (
     select e.identity_key is not null and coalesce(e.received_by ->> 'way' = 'imap', false)
       and not exists (select from email_variants v where v.email_id = e.id and v.received_by ->> 'way' is distinct from 'imap')
       as is_from_mailbox
+  ) m
+  -- What its other messages say of its recipients is not read, so that it stays.
+  cross join lateral (
+    select m.is_from_mailbox, m.is_from_mailbox and not exists (select from email_variants v where v.email_id = e.id) as is_one_message
   ) r
   where e.id = any ($ids::uuid[])`,
 ).narrow<{ is_from_mailbox: boolean; stays: StayReason | null; from_address: AddressView }>();

@@ -4,7 +4,7 @@ import { LEFT_OUT_REASONS, type LeftOutReason } from '../../core/mailbox/capture
 import { fromNow } from '../../platform/db/from-now.ts';
 import { inLinkingTransaction } from '../../platform/db/linking-transaction.ts';
 import { nameAuthor } from '../../platform/db/name-author.ts';
-import { run, statement, type Executor, type RowOf } from '../../platform/db/statement.ts';
+import { run, runCounting, statement, type Executor, type RowOf } from '../../platform/db/statement.ts';
 import { inTransaction } from '../../platform/db/transaction.ts';
 import { deleteEmails, NotDeletable } from '../erase/delete-email-rows.ts';
 import { isFinished } from '../erase/deletion-store.ts';
@@ -63,14 +63,16 @@ export function createRemovalStore(pool: Pool, patient: Pool): RemovalStore {
     noteJudged: (removal, { judged, ids, next }) =>
       inTransaction(pool, async (trx) => {
         await renew(trx, removal);
-        await run(trx, LIST, { id: removal.id, emailIds: ids });
-        await run(trx, NOTE_JUDGED, {
+        // One that came in another thread since it was judged is listed already.
+        const listed = await runCounting(trx, LIST, { id: removal.id, emailIds: ids });
+        const [noted] = await run(trx, NOTE_JUDGED, {
           id: removal.id,
           judgedTo: JUDGED_CURSOR.format(next),
           judged,
-          found: ids.length,
+          found: listed,
           state: next === null ? 'removing' : 'counting',
         });
+        return Number(noted?.found ?? 0);
       }),
 
     async listed({ id }, limit) {
@@ -201,13 +203,15 @@ const RENEW = statement(
 
 const LIST = statement(
   'list-emails-to-remove',
-  `insert into capture_removal_emails (removal_id, email_id) select $id::uuid, id from unnest($emailIds::uuid[]) id`,
+  `insert into capture_removal_emails (removal_id, email_id) select $id::uuid, id from unnest($emailIds::uuid[]) id
+  on conflict do nothing`,
 );
 
 const NOTE_JUDGED = statement(
   'note-judged',
   `update capture_removals set judged_to = $judgedTo, judged = judged + $judged::bigint, found = found + $found::bigint, state = $state
-  where id = $id`,
+  where id = $id
+  returning found`,
 );
 
 const LISTED = statement(

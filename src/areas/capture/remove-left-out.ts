@@ -15,6 +15,8 @@ export interface RemoveLeftOutPorts extends JudgeAccountPorts {
   readonly removals: RemovalStore;
   /** The rules of the accounts that this process knows, now. */
   readonly rules: () => ReadonlyMap<string, CaptureRules | null>;
+  /** Reads the accounts anew. */
+  readonly refresh: () => Promise<unknown>;
   readonly requireCertainty: RequireCertainty;
   /** See deleteDeletedFiles; never throws. */
   readonly deleteFiles: () => Promise<void>;
@@ -28,13 +30,19 @@ const REMOVED_AT_ONCE = 50;
 /** The pause after each step leaves the database to others, in ms. */
 const PAUSE_MS = 50;
 
-/** Throws what `RequireCertainty` throws, and what judging throws. */
+/** Throws, once no other removal is left to carry on with, what `RequireCertainty` throws, and what judging throws. */
 export async function carryOutRemovals(ports: RemoveLeftOutPorts, signal: AbortSignal): Promise<void> {
   const owner = randomUUID();
+  let failure: unknown = null;
   for (;;) {
     if (signal.aborted) return;
+    await ports.requireCertainty();
     const removal = await ports.removals.claim(owner, [...ports.rules().keys()]);
-    if (removal === null) return;
+    if (removal === null) {
+      if (failure !== null) throw failure;
+      return;
+    }
+    let isKept = false;
     try {
       const state = await carryOut(ports, removal, signal);
       if (state === null) return;
@@ -43,9 +51,12 @@ export async function carryOutRemovals(ports: RemoveLeftOutPorts, signal: AbortS
         'the removal of what the rules of an account leave out has ended',
       );
     } catch (error) {
-      if (!(error instanceof LeaseEnded)) throw error;
+      if (error instanceof LeaseEnded) continue;
+      // Its lease keeps it from being taken again at once, so that those of other accounts get their turn.
+      isKept = true;
+      failure ??= error;
     } finally {
-      await ports.removals.release(removal);
+      if (!isKept) await ports.removals.release(removal);
     }
   }
 }
@@ -63,20 +74,32 @@ async function carryOut(
   for (;;) {
     if (signal.aborted) return null;
     await ports.requireCertainty();
-    const capture = ports.rules().get(removal.accountId) ?? null;
-    if (rulesDigest(capture)?.equals(removal.rulesDigest) !== true) return await end('stopped');
+    const isOf = (rules: CaptureRules | null): boolean =>
+      rulesDigest(rules)?.equals(removal.rulesDigest) === true;
+    let capture = ports.rules().get(removal.accountId) ?? null;
+    // This process may not know the rules yet with which the removal was requested.
+    if (!isOf(capture)) {
+      await ports.refresh();
+      capture = ports.rules().get(removal.accountId) ?? null;
+    }
+    if (!isOf(capture)) return await end('stopped');
     const { state, judgedTo, found } = await ports.removals.progress(removal);
+    // A process that was stopped between the count and its judgement.
+    if (state === 'removing' && found !== removal.confirmed) return await end('refused');
     if (state === 'counting') {
       const account = { accountId: removal.accountId, capture };
       const part = await judgeAccount(ports, account, { from: judgedTo, limit: COUNTED_AT_ONCE });
       const ids = part.leftOut.flatMap(({ email, verdict }) =>
         verdict.kind === 'left_out' && verdict.stays === null ? [email.id] : [],
       );
-      const total = found + ids.length;
+      const total = await ports.removals.noteJudged(removal, {
+        judged: part.counts.judged,
+        ids,
+        next: part.next,
+      });
       // Nothing was removed yet.
       if (total > removal.confirmed || (part.next === null && total !== removal.confirmed))
         return await end('refused');
-      await ports.removals.noteJudged(removal, { judged: part.counts.judged, ids, next: part.next });
     } else if (!(await removeSome(ports, removal, capture))) return await end('done');
     await wait(PAUSE_MS, undefined, { signal }).catch(() => undefined);
   }

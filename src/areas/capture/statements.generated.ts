@@ -90,7 +90,9 @@ declare module '../../platform/db/statement.ts' {
         state: string | null;
         id: string | null;
       };
-      row: object;
+      row: {
+        found: string;
+      };
     };
     'note-removed': {
       values: {

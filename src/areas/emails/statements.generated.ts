@@ -622,6 +622,14 @@ declare module '../../platform/db/statement.ts' {
       };
       row: object;
     };
+    'newest-email-of-thread': {
+      values: {
+        threadId: string | null;
+      };
+      row: {
+        newest_email_id: string;
+      };
+    };
     'open-large-email': {
       values: {
         id: string | null;

@@ -4,6 +4,7 @@
  *
  * A transaction that needs several threads locks them in the order of their identifiers, before it writes any Message-ID.
  */
+import { ServiceError } from '../../core/errors.ts';
 import type { ThreadStatus } from '../../core/thread/thread-work.ts';
 import { LinkConflict } from '../../platform/db/linking-transaction.ts';
 import { run, statement, type Executor, type RowOf } from '../../platform/db/statement.ts';
@@ -180,4 +181,15 @@ const JOIN_CLUSTER = statement(
   'join-cluster',
   `update email_threads set cluster_id = $into
   where (id = any($threadIds::uuid[]) or cluster_id = any($clusterIds::uuid[])) and cluster_id is distinct from $into`,
+);
+
+/** For a thread that is locked: throws `thread_changed` when another email is its newest. */
+export async function requireNewestEmail(trx: Executor, threadId: string, emailId: string): Promise<void> {
+  const [row] = await run(trx, NEWEST_EMAIL, { threadId });
+  if (row?.newest_email_id !== emailId) throw new ServiceError('thread_changed');
+}
+
+const NEWEST_EMAIL = statement(
+  'newest-email-of-thread',
+  'select newest_email_id from thread_summaries where thread_id = $threadId',
 );

@@ -55,12 +55,18 @@ export function createDeletions({ deletions, requireCertainty, deleteFiles }: De
      * Deletes the emails of a thread, as `email` does, and the thread; in several steps if it has many. A repeat
      * finishes a deletion that was interrupted. Throws `thread_not_found`, and `not_deletable` when one of the emails has
      * to be kept. Returns the number of emails deleted.
+     *
+     * @param newestEmailId with another newest email it throws `thread_changed`; null: whatever it has
      */
-    async thread(caller: Caller, id: string): Promise<number> {
+    async thread(caller: Caller, id: string, newestEmailId: string | null = null): Promise<number> {
       let total = 0;
       for (;;) {
         await requireCertainty();
-        const deleted = await deletions.deleteSomeOfThread(id, AT_ONCE, { keyId: keyIdOf(caller) });
+        const deleted = await deletions.deleteSomeOfThread(id, AT_ONCE, {
+          keyId: keyIdOf(caller),
+          // The first step deletes it.
+          newestEmailId: total === 0 ? newestEmailId : null,
+        });
         if (deleted === 'kept') throw new ServiceError('not_deletable');
         if (deleted === 'absent') {
           if (total === 0) throw new ServiceError('thread_not_found');

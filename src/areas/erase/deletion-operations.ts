@@ -17,6 +17,8 @@ import {
   doForEach,
   MAX_NAMED_THREADS,
   ThreadResults,
+  toldChoice,
+  toldThreads,
   type ChoosingDeps,
 } from '../threads/chosen-threads.ts';
 import type { Deletions } from './delete-emails.ts';
@@ -33,14 +35,11 @@ const DeletedEmails = record('DeletedEmails', {
 
 const errors = ['not_deletable', ...DELETION_ERRORS] as const;
 
-/** Threads of an act on many of them that are logged; beyond them only their number. */
-const MAX_LOGGED = 100;
-
 const operation = operationsWith<{
   readonly deletions: Deletions;
   readonly accountOf: Pick<AccountOf, 'email' | 'thread'>;
   readonly clock: Clock;
-  readonly listThreads: ChoosingDeps['listThreads'];
+  readonly findThreads: ChoosingDeps['findThreads'];
 }>();
 
 export const deletionOperations = [
@@ -114,8 +113,12 @@ export const deletionOperations = [
     description:
       `As \`DELETE /api/threads/{threadId}\`, for up to ${MAX_NAMED_THREADS} threads that \`ids\` names, or for a page of those ` +
       'that the filters of `GET /api/threads` find: repeat it with `next_cursor` until that is null. Each thread is deleted or ' +
-      'refused for itself. Without `ids` and filters it is refused.',
-    query: { ...CHOSEN_THREADS, ...query },
+      'refused for itself; one that got an email after a filter found it is refused with `thread_changed`. Without `ids` and filters the ' +
+      'request is refused.',
+    query: {
+      ...CHOSEN_THREADS,
+      ...DryRun('True: nothing is deleted; the results are those that the deletion would have.').properties,
+    },
     answer: 'What became of each thread.',
     atOnce: 2,
     output: ThreadResults,
@@ -123,17 +126,15 @@ export const deletionOperations = [
     act: {
       event: 'threads.deleted',
       unless: ({ dryRun }) => dryRun,
-      what: ({ ids }) => (ids === undefined ? {} : { ids }),
-      after: ({ results }) => {
-        const deleted = results.flatMap(({ id, outcome }) => (outcome === 'deleted' ? [id] : []));
-        return { threadIds: deleted.slice(0, MAX_LOGGED), threadCount: deleted.length };
-      },
+      what: ({ dryRun: _dry, ...choice }) => toldChoice(choice),
+      after: ({ results }) => toldThreads(results, 'deleted'),
     },
     async run(caller, { dryRun, ...choice }, deps, signal) {
       const { deletions } = deps;
-      const { ids, nextCursor } = await chooseThreads(choice, deps);
-      const results = await doForEach({ ids, within: choice.within, signal }, deps, async (id) => {
-        await (dryRun ? deletions.checkThread(id) : deletions.thread(caller, id));
+      const { threads, nextCursor } = await chooseThreads(choice, deps);
+      const results = await doForEach({ threads, within: choice.within, signal }, deps, async (thread) => {
+        const { id } = thread;
+        await (dryRun ? deletions.checkThread(id) : deletions.thread(caller, id, thread.newestEmailId));
         return { id, outcome: 'deleted' as const };
       });
       return { results, nextCursor };

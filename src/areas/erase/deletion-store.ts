@@ -7,7 +7,7 @@ import { inLinkingTransaction } from '../../platform/db/linking-transaction.ts';
 import { run, statement } from '../../platform/db/statement.ts';
 import { deferFile, filesToDelete, forgetFiles, hasFilesToDelete } from '../emails/deleted-emails.ts';
 import { EMAIL_ID } from '../emails/email-aliases.ts';
-import { threadIdOf } from '../emails/thread-rows.ts';
+import { requireNewestEmail, threadIdOf } from '../emails/thread-rows.ts';
 import { deleteEmails, NotDeletable } from './delete-email-rows.ts';
 
 /** `kept`: it waits to be sent, is being sent, or its outcome is unknown. `absent`: nothing has that identifier. */
@@ -18,6 +18,8 @@ export interface DeletionOptions {
   readonly keyId?: string | null;
   /** True: the result is that of the deletion, and nothing is deleted. */
   readonly dryRun?: boolean;
+  /** Of a thread: `thread_changed` is thrown when another email is its newest. null: any. */
+  readonly newestEmailId?: string | null;
 }
 
 /** All throw `ServiceError('database_unavailable')`. */
@@ -58,12 +60,20 @@ export const UNFINISHED: readonly EmailState[] = ['queued', 'sending', 'deferred
 export const isFinished = ({ state }: { readonly state: EmailState }): boolean => !UNFINISHED.includes(state);
 
 export function createDeletionStore(pool: Pool): DeletionStore {
-  const remove = (ids: readonly string[], { keyId, dryRun = false }: DeletionOptions) =>
+  const remove = (
+    ids: readonly string[],
+    { keyId, dryRun = false, newestEmailId = null }: DeletionOptions,
+    threadId: string | null = null,
+  ) =>
     unlessKept(
       withDryRun(
         inLinkingTransaction(pool, async (trx) => {
           await nameAuthor(trx, keyId);
-          const { emails } = await deleteEmails(trx, ids, isFinished);
+          const { emails } = await deleteEmails(trx, ids, isFinished, async () => {
+            if (newestEmailId !== null && threadId !== null)
+              await requireNewestEmail(trx, threadId, newestEmailId);
+            return true;
+          });
           if (dryRun) throw new DryRunEnd(emails);
           return emails;
         }),
@@ -80,7 +90,7 @@ export function createDeletionStore(pool: Pool): DeletionStore {
 
     async deleteSomeOfThread(id, limit, options = {}) {
       const thread = await readThreadToDelete(pool, id, limit);
-      return typeof thread === 'string' ? thread : await remove(thread.ids, options);
+      return typeof thread === 'string' ? thread : await remove(thread.ids, options, thread.id);
     },
   };
 }

@@ -1,5 +1,5 @@
 /** Blocked senders in the API: /api/blocked-senders. */
-import { ADDRESS_PATTERN } from '../../core/address/address-pattern.ts';
+import { toAddressPattern } from '../../core/address/address-pattern.ts';
 import { invalidRequest } from '../../core/errors.ts';
 import type { IdSource } from '../../platform/base/basics.ts';
 import { operationsWith } from '../../platform/operation/declaration.ts';
@@ -85,13 +85,17 @@ export const blockedOperations = [
     errors: ['unknown_account', 'too_many_blocked_senders'],
     act: {
       event: 'sender.blocked',
-      what: ({ sender, accountId }) => ({ sender, accountId: accountId ?? null }),
+      // As an address it is logged as a digest only.
+      what: ({ sender, accountId }) => ({
+        address: sender,
+        ...(accountId === undefined ? {} : { ofAccount: accountId }),
+      }),
       after: ({ id }) => ({ id }),
     },
     run(_caller, { sender, accountId = null }, { blockedSenders, ids }) {
-      const pattern = sender.trim().toLowerCase();
+      const pattern = toAddressPattern(sender.trim());
       // Names of single domains: what is below them would have to be looked up step by step for each email.
-      if (!ADDRESS_PATTERN.test(pattern) || pattern.startsWith('*@*.'))
+      if (pattern === null || pattern.startsWith('*@*.'))
         throw invalidRequest('malformed', { field: 'sender' });
       return blockedSenders.block(ids.uuid(), pattern, accountId);
     },
@@ -119,7 +123,7 @@ export const blockedOperations = [
     act: {
       event: 'sender.unblocked',
       what: ({ id }) => ({ blockedId: id }),
-      after: ({ sender, accountId }) => ({ sender, accountId }),
+      after: ({ accountId }) => ({ accountId }),
     },
     run: (_caller, { id }, { blockedSenders }) => blockedSenders.unblock(id),
   }),

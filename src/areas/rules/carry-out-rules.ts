@@ -37,17 +37,23 @@ export async function carryOutRules(trx: Executor, emailId: string, rules: reado
   }
 }
 
-/** The changes that a rule makes to a thread: never against a person, never so that a later email is not seen, and
- * never so that mail of a customer, or a conversation with others, is taken for spam. */
+/**
+ * The changes that a rule makes to a thread: never against a person, never so that another email which waits for somebody is not seen, and
+ * never so that mail of a customer, or a conversation with others, is taken for spam.
+ */
 function plan(
   thread: LockedThread,
   email: Place,
   { addLabels, assignee, status, customerId }: RuleActions,
+  isBlock: boolean,
 ): { readonly change: Changes; readonly skipped: ActionName[] } {
-  const isShown = email.is_of_customer || thread.customer_id !== null || email.has_others;
+  const isOfCustomer = email.is_of_customer || thread.customer_id !== null;
+  const isShown = isOfCustomer || email.has_others;
   const isKept = {
     assignee: assignee !== undefined && thread.assignee !== null && thread.assignee !== assignee,
-    status: (status === 'done' && email.has_later) || (status === 'spam' && isShown),
+    status:
+      (status === 'done' && email.has_open) ||
+      (status === 'spam' && (isShown || (!isBlock && email.has_unjudged))),
     customer_id: customerId !== undefined && thread.customer_id !== null && thread.customer_id !== customerId,
   };
   return {
@@ -55,8 +61,8 @@ function plan(
       ...(addLabels === undefined ? {} : { add_labels: addLabels }),
       ...(assignee === undefined || isKept.assignee ? {} : { assignee }),
       ...(status === undefined || isKept.status ? {} : { status }),
-      // It was marked by hand, or before its sender was known as a customer's.
-      ...(status === 'spam' && isShown && thread.status === 'spam' ? { status: 'open' } : {}),
+      // It was marked before its sender was known as a customer's.
+      ...(status === 'spam' && isOfCustomer && thread.status === 'spam' ? { status: 'open' } : {}),
       ...(customerId === undefined || isKept.customer_id ? {} : { customer_id: customerId }),
     },
     skipped: (['assignee', 'status', 'customer_id'] as const).filter((name) => isKept[name]),
@@ -81,9 +87,9 @@ async function act(
   trx: Executor,
   thread: LockedThread,
   email: Place,
-  { actions, author }: Acting,
+  { actions, author, isBlock }: Acting,
 ): Promise<Outcome> {
-  const { change, skipped } = plan(thread, email, actions);
+  const { change, skipped } = plan(thread, email, actions, isBlock);
   for (;;) {
     try {
       await changeLockedThread(trx, thread, toThreadChange(change), author);
@@ -110,20 +116,36 @@ const toThreadChange = (change: Changes): Omit<ThreadChange, 'version'> => ({
   removeLabels: [],
 });
 
+/** An email of the thread, `o`, that a person or a program whose mail is not blocked wrote to us. */
+const OTHER = `o.thread_id = e.thread_id and o.id <> e.id and o.direction = 'inbound'
+      and not sender_is_blocked(o.account_id, o.from_address ->> 'address')`;
+
 const READ_PLACE = statement(
   'place-of-judged-email',
-  `select e.thread_id, e.direction, exists (
-    select from emails l where l.thread_id = e.thread_id and l.direction = 'inbound' and l.written_by <> 'machine'
-      and l.created_at > e.created_at
-  ) as has_later,
-  e.customer_id is not null or coalesce(e.customer_source = 'ambiguous', false) as is_of_customer,
-  -- We wrote in the thread, or somebody else did
+  `select e.thread_id, e.direction,
+  -- Somebody waits for an answer to another email
   exists (
-    select from emails o where o.thread_id = e.thread_id
-      and (o.direction = 'outbound' or lower(o.from_address ->> 'address') is distinct from lower(e.from_address ->> 'address'))
+    select from thread_summaries s join emails o on o.id = s.person_email_id
+    where s.thread_id = e.thread_id and s.person_direction = 'inbound' and ${OTHER}
+  ) as has_open,
+  -- Another email of a person, of which no rule says what this one says
+  exists (
+    select from emails o where ${OTHER} and o.written_by <> 'machine'
+      and not exists (select from mail_rule_matches m where m.email_id = o.id and 'status' = any (m.done))
+  ) as has_unjudged,
+  -- In doubt it is: its customer is still to be found out.
+  e.customer_id is not null or coalesce(e.customer_source = 'ambiguous', false)
+    or exists (select from customer_relinks c where c.email_id = e.id) as is_of_customer,
+  -- We wrote in the thread, or somebody else did who is not blocked. The answer of an absence is nobody's.
+  exists (
+    select from emails o where o.thread_id = e.thread_id and o.direction = 'outbound'
+      and o.id not in (select a.answer_id from absence_answers a where a.account_id = e.account_id)
+  ) or exists (
+    select from emails o where ${OTHER}
+      and lower(o.from_address ->> 'address') is distinct from lower(e.from_address ->> 'address')
   ) as has_others
   from emails e where e.id = $emailId`,
-).narrow<{ has_later: boolean; is_of_customer: boolean; has_others: boolean }>();
+).narrow<{ has_open: boolean; has_unjudged: boolean; is_of_customer: boolean; has_others: boolean }>();
 type Place = RowOf<typeof READ_PLACE>;
 
 const NOTE_MATCH = statement(

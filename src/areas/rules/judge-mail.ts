@@ -22,8 +22,8 @@ export interface JudgePorts {
 }
 
 /**
- * Returns true when there may be more. An email whose judgement fails is tried again later and stops no other one. Throws when the database,
- * the storage or the reading processes are unavailable.
+ * Returns true when there may be more. An email whose judgement fails is tried again later and stops no other one. Throws, once all were
+ * tried, when the database, the storage or the reading processes are unavailable.
  */
 export async function judgeSome(ports: JudgePorts, signal: AbortSignal): Promise<boolean> {
   const waiting = await ports.queue.take(MAX_JUDGED_TOGETHER);
@@ -37,6 +37,7 @@ export async function judgeSome(ports: JudgePorts, signal: AbortSignal): Promise
   );
   const byId = new Map(emails.map((email) => [email.emailId, email]));
   const untouched: string[] = [];
+  let unavailable: ServiceError | null = null;
   for (const one of waiting) {
     // The others are judged by the next process, a minute later.
     if (signal.aborted) break;
@@ -53,7 +54,10 @@ export async function judgeSome(ports: JudgePorts, signal: AbortSignal): Promise
       if (matching.length === 0) untouched.push(one.queueId);
       else await ports.queue.carryOut(one, matching);
     } catch (error) {
-      if (error instanceof ServiceError && error.temporary) throw error;
+      if (error instanceof ServiceError && error.temporary) {
+        unavailable ??= error;
+        continue;
+      }
       ports.logger.error(
         { err: error, emailId: one.emailId },
         'the rules on received mail failed for an email, which stays as it is; it is tried again later',
@@ -61,10 +65,17 @@ export async function judgeSome(ports: JudgePorts, signal: AbortSignal): Promise
     }
   }
   await ports.queue.finish(untouched);
+  if (unavailable !== null) throw unavailable;
   return waiting.length === MAX_JUDGED_TOGETHER;
 }
 
-const acting = ({ id, name, actions }: Rule): Acting => ({ id, name, actions, author: `rule:${id}` });
+const acting = ({ id, name, actions }: Rule): Acting => ({
+  id,
+  name,
+  actions,
+  author: `rule:${id}`,
+  isBlock: false,
+});
 
 /** The simplest rule: it comes before all others and stops. Its name contains no address, because events outlive the erasure of a person. */
 const blocking = (id: string): Acting => ({
@@ -72,6 +83,7 @@ const blocking = (id: string): Acting => ({
   name: 'blocked sender',
   actions: { status: 'spam' },
   author: `blocked:${id}`,
+  isBlock: true,
 });
 
 /** With the header, where a rule asks for it. @param asker see MessageReader */
@@ -85,16 +97,22 @@ export async function completeFacts(
   let fields: readonly HeaderField[] = [];
   if (needs.fields) {
     const header = email.head ?? (await readHead(blobs, email.rawPath));
-    const read = await reader.read('headerFields', { header }, asker);
-    // What can't be read has no fields, so no rule that looks for one hides the email.
-    if (read.kind === 'read') fields = read.value;
+    const read = header === null ? null : await reader.read('headerFields', { header }, asker);
+    // What is missing or can't be read has no fields, so no rule that looks for one hides the email.
+    if (read?.kind === 'read') fields = read.value;
   }
   return { ...email, fields, isHistorical };
 }
 
-async function readHead(blobs: Pick<BlobStore, 'get'>, path: string | null): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  for await (const piece of await openStored(blobs, path, { start: 0, end: READ_HEADER_BYTES - 1 }))
-    pieces.push(piece as Buffer);
-  return Buffer.concat(pieces);
+/** null: the file is missing. */
+async function readHead(blobs: Pick<BlobStore, 'get'>, path: string | null): Promise<Buffer | null> {
+  try {
+    const pieces: Buffer[] = [];
+    for await (const piece of await openStored(blobs, path, { start: 0, end: READ_HEADER_BYTES - 1 }))
+      pieces.push(piece as Buffer);
+    return Buffer.concat(pieces);
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'content_missing') return null;
+    throw error;
+  }
 }

@@ -19,10 +19,10 @@ export interface RuleStore {
   read(id: string): Promise<StoredRule | null>;
   /** In their order; those within the accounts, null: all. */
   list(within: readonly string[] | null): Promise<readonly StoredRule[]>;
-  /** Throws `unknown_assignee`. @param version null: whichever it is */
+  /** Throws `unknown_assignee` for one that `old` does not assign already. @param old the version to change */
   change(
     id: string,
-    version: number | null,
+    old: StoredRule,
     settings: RuleSettings,
   ): Promise<{ readonly kind: 'done' } | RuleRefusal>;
   delete(
@@ -54,6 +54,8 @@ export interface EmailFacts extends Omit<RuleFacts, 'fields' | 'isHistorical'> {
 export interface Acting extends Pick<Rule, 'id' | 'name' | 'actions'> {
   /** For events. */
   readonly author: string;
+  /** It stands for a blocked sender. */
+  readonly isBlock: boolean;
 }
 
 /** An email that waits for its judgement. */

@@ -83,7 +83,8 @@ export function createRuleQueue(pool: Pool): RuleQueue {
 const TAKE = statement(
   'take-mail-to-judge',
   `update mail_rule_queue q set attempts = attempts + 1,
-    next_try_at = now() + least(interval '1 minute' * power(2, least(attempts, 6)), interval '1 hour')
+    -- Apart from each other, so that those which fail do not come back together.
+    next_try_at = now() + least(interval '1 minute' * power(2, least(attempts, 6)), interval '1 hour') * (0.8 + 0.4 * random())
   where q.id = any (array(
     select w.id from mail_rule_queue w
     where w.next_try_at <= now() and (

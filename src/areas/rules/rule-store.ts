@@ -39,10 +39,11 @@ export function createRuleStore(pool: Pool): RuleStore {
 
     list: (within) => listRules(pool, within),
 
-    change: (id, version, settings) =>
+    change: (id, old, settings) =>
       changing(async (client) => {
-        await requireAssignees(client, settings);
-        const rows = await run(client, CHANGE, { id, version, ...toValues(settings) });
+        // One whose key was revoked since can still be switched off.
+        if (assigns(settings) !== assigns(old)) await requireAssignees(client, settings);
+        const rows = await run(client, CHANGE, { id, version: old.version, ...toValues(settings) });
         return rows.length === 0 ? refusalOf(client, id) : { kind: 'done' };
       }),
 
@@ -70,6 +71,10 @@ export async function listRules(
 ): Promise<readonly StoredRule[]> {
   return (await run(executor, LIST, { within: within === null ? null : [...within] })).map(toRule);
 }
+
+/** Whom a rule assigns where, for comparison. */
+const assigns = ({ accounts, actions: { assignee } }: RuleSettings): string =>
+  JSON.stringify([assignee ?? null, accounts]);
 
 /** For all accounts, the key has to be known in at least one: which account an email comes to is seen when the rule acts. */
 async function requireAssignees(

@@ -1,6 +1,6 @@
 /** Creates, changes, reads and orders rules on received mail, and shows what a rule would match. */
 import { invalidRequest, ServiceError } from '../../core/errors.ts';
-import { ADDRESS_PATTERN } from '../../core/address/address-pattern.ts';
+import { toAddressPattern } from '../../core/address/address-pattern.ts';
 import { keyIdOf, type Caller } from '../../core/keys/caller.ts';
 import { judgeOf, needsOf } from '../../core/rules/judge.ts';
 import type { Condition, RuleSettings, RuleTest } from '../../core/rules/rule.ts';
@@ -40,9 +40,8 @@ export function createRules(ports: RulesPorts) {
   return {
     /** Throws `too_many_rules`, `unknown_assignee`, `invalid_request`. */
     async create(settings: RuleSettings): Promise<StoredRule> {
-      requireUsable(settings);
       const id = ids.uuid();
-      await rules.create(id, settings);
+      await rules.create(id, usable(settings));
       return find(id);
     },
 
@@ -58,9 +57,8 @@ export function createRules(ports: RulesPorts) {
         const old = await find(id);
         if (version !== null && old.version !== version)
           throw refusal({ kind: 'changed', version: old.version });
-        const settings = { ...old, ...given };
-        requireUsable(settings);
-        const result = await rules.change(id, old.version, settings);
+        const settings = usable({ ...old, ...given });
+        const result = await rules.change(id, old, settings);
         if (result.kind === 'done') return find(id);
         // Another change came between: this one is made again on top of it.
         if (version !== null || result.kind === 'not_found' || tries === MAX_TRIES) throw refusal(result);
@@ -83,10 +81,10 @@ export function createRules(ports: RulesPorts) {
     /** Looks at no more than `last` received emails of its accounts, and changes nothing. Throws `invalid_request`. */
     async preview(
       caller: Caller,
-      test: RuleTest,
+      proposed: RuleTest,
       { last, signal }: { readonly last: number; readonly signal: AbortSignal },
     ): Promise<RulePreview> {
-      requireUsable(test);
+      const test = usable(proposed);
       const { queue } = ports;
       const needs = needsOf([test]);
       const asker = askerOf(keyIdOf(caller));
@@ -114,16 +112,23 @@ export function createRules(ports: RulesPorts) {
   };
 }
 
-/** Throws `invalid_request` for patterns that no schema checks, and for a condition that no email of the rule's accounts can meet. */
-function requireUsable({ accounts, conditions }: RuleTest): void {
-  for (const condition of conditions) {
-    for (const field of ['sender', 'recipient'] as const) {
-      const pattern = condition[field];
-      if (pattern !== undefined && !ADDRESS_PATTERN.test(pattern.toLowerCase()))
-        throw invalidRequest('malformed', { field });
-    }
-    requireOwnAccount(condition, accounts);
-  }
+/**
+ * The test with its patterns as addresses are compared with them. Throws `invalid_request` for what is no pattern, and for a condition that
+ * no email of the rule's accounts can meet.
+ */
+function usable<Test extends RuleTest>(test: Test): Test {
+  const conditions = test.conditions.map((condition) => {
+    requireOwnAccount(condition, test.accounts);
+    const patterns = (['sender', 'recipient'] as const).flatMap((field) => {
+      const given = condition[field];
+      if (given === undefined) return [];
+      const pattern = toAddressPattern(given);
+      if (pattern === null) throw invalidRequest('malformed', { field });
+      return [[field, pattern] as const];
+    });
+    return { ...condition, ...Object.fromEntries(patterns) };
+  });
+  return { ...test, conditions };
 }
 
 function requireOwnAccount({ accountId }: Condition, accounts: readonly string[] | null): void {

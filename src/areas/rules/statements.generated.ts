@@ -170,7 +170,8 @@ declare module '../../platform/db/statement.ts' {
       row: {
         thread_id: string;
         direction: 'inbound' | 'outbound';
-        has_later: boolean | null;
+        has_open: boolean | null;
+        has_unjudged: boolean | null;
         is_of_customer: boolean | null;
         has_others: boolean | null;
       };

@@ -1,7 +1,6 @@
 /** Changes that people make to threads, in the API: PATCH /api/threads/{threadId}, and PATCH /api/threads for many at once. */
 import { keyIdOf } from '../../core/keys/caller.ts';
 import { operationsWith } from '../../platform/operation/declaration.ts';
-import type { AccountOf } from '../../platform/access/account-of.ts';
 import { DryRun } from '../../platform/schemas/dry-run.ts';
 import { ThreadParams } from '../../platform/schemas/schemas.ts';
 import {
@@ -10,6 +9,9 @@ import {
   doForEach,
   MAX_NAMED_THREADS,
   ThreadResults,
+  toldChoice,
+  toldThreads,
+  type ChoosingDeps,
 } from './chosen-threads.ts';
 import { MAX_THREAD_CHANGE_BYTES, ThreadChangeBody, toThreadChange } from './thread-change-schema.ts';
 import { ThreadRecordSchema } from './thread-record-schema.ts';
@@ -40,14 +42,7 @@ const errors = ['too_many_entries', 'unknown_assignee'] as const;
 const namesOf = (change: object): readonly string[] =>
   Object.entries(change).flatMap(([name, value]) => (value === undefined ? [] : [name]));
 
-/** Threads of an act on many of them that are logged; beyond them only their number. */
-const MAX_LOGGED = 100;
-
-const operation = operationsWith<
-  Pick<ThreadUseCases, 'changeThread' | 'changeAndMark' | 'listThreads'> & {
-    readonly accountOf: Pick<AccountOf, 'thread'>;
-  }
->();
+const operation = operationsWith<Pick<ThreadUseCases, 'changeThread' | 'changeAndMark'> & ChoosingDeps>();
 
 export const threadChangeOperations = [
   operation({
@@ -98,7 +93,7 @@ export const threadChangeOperations = [
     description:
       `The same change for up to ${MAX_NAMED_THREADS} threads that \`ids\` names, or for a page of those that the filters of ` +
       '`GET /api/threads` find: repeat it with `next_cursor` until that is null. Each thread is judged and changed for itself. ' +
-      'Without `ids` and filters it is refused.',
+      'One that got an email after a filter found it is refused with `thread_changed`. Without `ids` and filters the request is refused.',
     query: { ...CHOSEN_THREADS, ...dryRun },
     body: ManyBody,
     bodyAs: 'body',
@@ -109,18 +104,15 @@ export const threadChangeOperations = [
     act: {
       event: 'threads.changed',
       unless: ({ dryRun: isDry }) => isDry,
-      what: ({ body, ids }) => ({ fields: namesOf(body), ...(ids === undefined ? {} : { ids }) }),
-      after: ({ results }) => {
-        const changed = results.flatMap(({ id, outcome }) => (outcome === 'changed' ? [id] : []));
-        return { threadIds: changed.slice(0, MAX_LOGGED), threadCount: changed.length };
-      },
+      what: ({ body, dryRun: _dry, ...choice }) => ({ fields: namesOf(body), ...toldChoice(choice) }),
+      after: ({ results }) => toldThreads(results, 'changed'),
     },
     async run(caller, { body: { unread, ...body }, dryRun: isDry, ...choice }, deps, signal) {
       const change = toThreadChange(body, null);
-      const { ids, nextCursor } = await chooseThreads(choice, deps);
+      const { threads, nextCursor } = await chooseThreads(choice, deps);
       const options = { keyId: keyIdOf(caller), mark: markOf(unread), dryRun: isDry };
-      const results = await doForEach({ ids, within: choice.within, signal }, deps, async (asked) => {
-        const { id, isChanged } = await deps.changeAndMark(asked, change, options);
+      const results = await doForEach({ threads, within: choice.within, signal }, deps, async (thread) => {
+        const { id, isChanged } = await deps.changeAndMark(thread, change, options);
         return { id, outcome: isChanged ? ('changed' as const) : ('unchanged' as const) };
       });
       return { results, nextCursor };

@@ -2,7 +2,7 @@
 import type { ErrorCode } from '../../core/error-registry.ts';
 import { invalidRequest, ServiceError } from '../../core/errors.ts';
 import type { AccountOf } from '../../platform/access/account-of.ts';
-import type { ValueOf } from '../../platform/operation/values.ts';
+import { camelCase, type ValueOf } from '../../platform/operation/values.ts';
 import { PAGE_PARAMETERS } from '../../platform/schemas/page-schemas.ts';
 import { record, Uuid, UUID_PATTERN } from '../../platform/schemas/schemas.ts';
 import { requestOf, THREAD_FILTERS } from './thread-filters.ts';
@@ -25,12 +25,21 @@ export const CHOSEN_THREADS = {
 
 type Choice = ValueOf<typeof CHOSEN_THREADS> & { readonly within: readonly string[] | null };
 
-export interface ChoosingDeps extends Pick<ThreadUseCases, 'listThreads'> {
+export interface ChoosingDeps {
+  /** From the database that is written to: a replica may still show what a thread no longer is. */
+  readonly findThreads: ThreadUseCases['listThreads'];
   readonly accountOf: Pick<AccountOf, 'thread'>;
 }
 
+/** A thread to act on. */
+export interface ChosenThread {
+  readonly id: string;
+  /** The newest email that it had when a filter found it: with another one it may no longer be what was meant. null: it was named. */
+  readonly newestEmailId: string | null;
+}
+
 interface Chosen {
-  readonly ids: readonly string[];
+  readonly threads: readonly ChosenThread[];
   /** null: these were the last. */
   readonly nextCursor: string | null;
 }
@@ -38,22 +47,26 @@ interface Chosen {
 /** Throws `invalid_request` without ids and filters, and for both; `invalid_cursor`. */
 export async function chooseThreads(
   { ids, limit, cursor, within, ...filters }: Choice,
-  { listThreads }: ChoosingDeps,
+  { findThreads }: Pick<ChoosingDeps, 'findThreads'>,
 ): Promise<Chosen> {
   const isFiltered = Object.values(filters).some((value) => value !== undefined);
   if (ids !== undefined) {
     if (isFiltered || cursor !== undefined)
       throw invalidRequest('not_with', { field: 'ids', other: 'filters' });
-    return { ids: [...new Set(ids.toLowerCase().split(','))], nextCursor: null };
+    const named = new Set(ids.toLowerCase().split(','));
+    return { threads: [...named].map((id) => ({ id, newestEmailId: null })), nextCursor: null };
   }
   if (!isFiltered) throw invalidRequest('needs_filter', { field: 'ids' });
-  const { threads, nextCursor } = await listThreads({
+  const { threads, nextCursor } = await findThreads({
     ...requestOf(filters),
     within,
     limit,
     cursor: cursor ?? null,
   });
-  return { ids: threads.map(({ id }) => id), nextCursor };
+  return {
+    threads: threads.map(({ id, newestEmail }) => ({ id, newestEmailId: newestEmail.id })),
+    nextCursor,
+  };
 }
 
 /** One mistake or refusal, without what belongs to a whole answer. */
@@ -93,36 +106,43 @@ interface Result<Outcome> {
   readonly refusal: { readonly code: ErrorCode; readonly error: string; readonly message: string } | null;
 }
 
+/** What one request is about. */
+interface Acting {
+  readonly threads: readonly ChosenThread[];
+  /** Accounts that the caller sees; null: all. */
+  readonly within: readonly string[] | null;
+  /** Aborted when the service begins to stop. */
+  readonly signal: AbortSignal;
+}
+
 /**
- * Does `work` for one thread after the other, until the service begins to stop. Its ServiceErrors are results, except those that are the same
- * for all.
- *
- * @param within accounts that the caller sees; null: all
+ * Does `work` for one thread after the other. Its ServiceErrors are results. One that is the same for all ends the work: it is thrown when
+ * nothing was done before, and is else the result of the threads that are left, so that the caller knows what was done.
  */
 export async function doForEach<Outcome>(
-  {
-    ids,
-    within,
-    signal,
-  }: {
-    readonly ids: readonly string[];
-    readonly within: readonly string[] | null;
-    readonly signal: AbortSignal;
-  },
+  { threads, within, signal }: Acting,
   { accountOf }: Pick<ChoosingDeps, 'accountOf'>,
-  work: (id: string) => Promise<{ readonly id: string; readonly outcome: Outcome }>,
+  work: (thread: ChosenThread) => Promise<{ readonly id: string; readonly outcome: Outcome }>,
 ): Promise<Result<Outcome>[]> {
   const results: Result<Outcome>[] = [];
-  for (const id of ids) {
-    if (signal.aborted) throw new ServiceError('shutting_down');
+  let end: ServiceError | null = null;
+  for (const thread of threads) {
+    if (signal.aborted) end ??= new ServiceError('shutting_down');
     try {
-      if (within !== null && !within.includes((await accountOf.thread(id)) ?? ''))
+      if (end !== null) throw end;
+      if (within !== null && !within.includes((await accountOf.thread(thread.id)) ?? ''))
         throw new ServiceError('thread_not_found');
-      results.push({ ...(await work(id)), refusal: null });
+      results.push({ ...(await work(thread)), refusal: null });
     } catch (error) {
-      if (!(error instanceof ServiceError) || OF_ALL.has(error.code)) throw error;
+      if (!(error instanceof ServiceError)) throw error;
+      if (OF_ALL.has(error.code)) end ??= error;
+      if (end !== null && results.every(({ outcome }) => outcome === 'refused')) throw end;
       const { code, text, englishText } = error;
-      results.push({ id, outcome: 'refused', refusal: { code, error: text, message: englishText } });
+      results.push({
+        id: thread.id,
+        outcome: 'refused',
+        refusal: { code, error: text, message: englishText },
+      });
     }
   }
   return results;
@@ -136,4 +156,27 @@ const OF_ALL: ReadonlySet<ErrorCode> = new Set([
   'clock_in_doubt',
   'storage_mismatch',
   'storage_unavailable',
+  'shutting_down',
 ]);
+
+/** Threads of an act that are logged: as many as a page has. */
+const MAX_LOGGED = 200;
+
+/** What an act on many threads is about, for the log: the names of its filters, whose values may name a person. */
+export const toldChoice = ({ ids, limit: _limit, cursor: _cursor, ...filters }: Partial<Choice>) => ({
+  ...(ids === undefined ? {} : { ids }),
+  filters: Object.entries(filters).flatMap(([name, value]) =>
+    value === undefined || !(name in FILTER_NAMES) ? [] : [name],
+  ),
+});
+
+const FILTER_NAMES = Object.fromEntries(Object.keys(THREAD_FILTERS).map((name) => [camelCase(name), true]));
+
+/** The threads of which this became. */
+export function toldThreads(
+  results: readonly { readonly id: string; readonly outcome: string }[],
+  wanted: 'changed' | 'deleted',
+) {
+  const ids = results.flatMap(({ id, outcome }) => (outcome === wanted ? [id] : []));
+  return { threadIds: ids.slice(0, MAX_LOGGED), threadCount: ids.length };
+}

@@ -23,7 +23,7 @@ export const ThreadChangeBody = {
         'choice and changes nothing; null removes the choice.',
     },
     company_id: NullableUuid,
-    status: { ...ThreadStatusText, description: '`done` also settles undelivered sends.' },
+    status: { ...ThreadStatusText, description: '`done` and `spam` also settle undelivered sends.' },
     undelivered: {
       type: 'boolean',
       const: false,

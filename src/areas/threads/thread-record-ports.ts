@@ -146,8 +146,15 @@ export interface ThreadChanges {
    * @param keyId the key that makes the change, for events; null: none
    */
   changeThread(threadId: string, change: ThreadChange, keyId: string | null): Promise<string>;
-  /** The same, and marks its emails, for a request about many threads; a dry run changes nothing and throws the same errors. */
-  changeAndMark(threadId: string, change: ThreadChange, options: MarkOptions): Promise<ChangedThread>;
+  /**
+   * The same, and marks its emails, for a request about many threads; a dry run changes nothing and throws the same errors. It throws
+   * `thread_changed` when another email than `newestEmailId` is the newest; null: any.
+   */
+  changeAndMark(
+    thread: { readonly id: string; readonly newestEmailId: string | null },
+    change: ThreadChange,
+    options: MarkOptions,
+  ): Promise<ChangedThread>;
 }
 
 export interface MarkOptions {

@@ -12,7 +12,7 @@ import { DryRunEnd, withDryRun } from '../../platform/db/dry-run.ts';
 import { inLinkingTransaction } from '../../platform/db/linking-transaction.ts';
 import { nameAuthor } from '../../platform/db/name-author.ts';
 import { run, runCounting, statement, type Executor, type RowOf } from '../../platform/db/statement.ts';
-import { LOCK_THREADS, threadIdOf } from '../emails/thread-rows.ts';
+import { LOCK_THREADS, requireNewestEmail, threadIdOf } from '../emails/thread-rows.ts';
 import { requireAssignee } from './assignees.ts';
 import { relinkCustomers } from '../customers/relink-customers.ts';
 
@@ -24,10 +24,10 @@ export function createThreadChanges(pool: Pool): ThreadChanges {
     changeThread: (threadId, change, keyId) =>
       inLinkingTransaction(pool, async (trx) => (await changeByPerson(trx, threadId, change, keyId)).id),
 
-    changeAndMark: (threadId, change, { keyId, mark, dryRun }) =>
+    changeAndMark: ({ id: threadId, newestEmailId }, change, { keyId, mark, dryRun }) =>
       withDryRun(
         inLinkingTransaction(pool, async (trx) => {
-          const { id, isChanged } = await changeByPerson(trx, threadId, change, keyId);
+          const { id, isChanged } = await changeByPerson(trx, threadId, change, keyId, newestEmailId);
           const marked = mark === null ? null : await markThread(trx, id, mark);
           const result = { id, isChanged: isChanged || (marked?.marked ?? 0) > 0 };
           if (dryRun) throw new DryRunEnd(result);
@@ -43,14 +43,17 @@ async function changeByPerson(
   threadId: string,
   change: ThreadChange,
   keyId: string | null,
+  newestEmailId: string | null = null,
 ): Promise<ChangedThread> {
   const thread = await lockThread(trx, threadId);
   if (thread === null) throw new ServiceError('thread_not_found');
   if (change.version !== null && change.version !== thread.version) {
     throw new ServiceError('thread_changed');
   }
-  // A person who is done has dealt with what was not delivered.
-  const settles = change.settles ?? (change.status === 'done' ? true : undefined);
+  if (newestEmailId !== null) await requireNewestEmail(trx, thread.id, newestEmailId);
+  // A person who is done with it, or throws it away, has dealt with what was not delivered.
+  const isLeft = change.status === 'done' || change.status === 'spam';
+  const settles = change.settles ?? (isLeft ? true : undefined);
   return { id: thread.id, isChanged: await changeLockedThread(trx, thread, { ...change, settles }, keyId) };
 }
 

@@ -154,7 +154,7 @@ export const accountsCommand = defineCommand({
     'to be recorded, SET ASIDE the number of quarantined messages. `add` takes the fields of ACCOUNTS_FILE as a JSON object; ' +
     '`${NAME}` is not replaced. `find` looks for the servers of the mailbox with an address; `check` tries the servers of such an object, and keeps nothing. `consent` prints a link for the ' +
     'owner of a mailbox, who allows the access at the provider; it is good for one day and one use. `preview` judges all recorded mail of an account by its rules (`capture`), or by those in a file, and shows what they would leave out; ' +
-    '`apply` removes that for good, `removal` shows its progress, `stop-removal` ends it. Accounts of the configuration are only listed, and previewed. All of these need a running service.\n\n' +
+    '`apply` removes for good what the own rules of the account leave out, `removal` shows its progress, `stop-removal` ends it. Accounts of the configuration are only listed, and previewed. All of these need a running service.\n\n' +
     '`rotate-secrets` seals the secrets of accounts with the first key of SECRETS_KEY, or with a new one in the data folder. With ' +
     'SECRETS_KEY, restart all processes with the new and the old key first, and without the old one afterwards.',
   arguments: [

@@ -56,6 +56,8 @@ export function matchingRules(rules: readonly Rule[], facts: RuleFacts): readonl
 /** Returns the judgement of tests of one email, whose texts are folded once. */
 export function judgeOf(facts: RuleFacts): (test: RuleTest) => boolean {
   let text: string | null = null;
+  let filenames: readonly string[] | null = null;
+  const values = new Map<HeaderField, string>();
   const subject = fold(facts.subject);
   const holds = (condition: Condition): boolean => {
     const answers = [
@@ -63,14 +65,14 @@ export function judgeOf(facts: RuleFacts): (test: RuleTest) => boolean {
       ifGiven(condition.recipient, (pattern) =>
         facts.recipients.some((address) => matchesAddress(fold(pattern), address)),
       ),
-      ifGiven(condition.header, (header) => hasField(facts.fields, header)),
+      ifGiven(condition.header, (header) => hasField(facts.fields, header, values)),
       ifGiven(condition.subject, (sought) => subject.includes(fold(sought))),
       ifGiven(condition.text, (sought) => (text ??= fold(facts.text)).includes(fold(sought))),
       ifGiven(condition.minSizeBytes, (size) => facts.sizeBytes >= size),
       ifGiven(condition.maxSizeBytes, (size) => facts.sizeBytes <= size),
       ifGiven(condition.hasAttachment, (wanted) => facts.attachments.length > 0 === wanted),
       ifGiven(condition.attachmentName, (sought) =>
-        facts.attachments.some(({ filename }) => fold(filename).includes(fold(sought))),
+        contains((filenames ??= facts.attachments.map(({ filename }) => fold(filename))), fold(sought)),
       ),
       ifGiven(condition.attachmentType, (sought) =>
         facts.attachments.some(({ contentType }) => isOfType(contentType, sought)),
@@ -91,13 +93,23 @@ export function judgeOf(facts: RuleFacts): (test: RuleTest) => boolean {
 const ifGiven = <T>(value: T | undefined, holds: (value: T) => boolean): boolean | null =>
   value === undefined ? null : holds(value);
 
-function hasField(fields: readonly HeaderField[], { name, equals, contains }: HeaderCondition): boolean {
+const contains = (texts: readonly string[], part: string): boolean =>
+  texts.some((text) => text.includes(part));
+
+/** @param values folded values that are known already */
+function hasField(
+  fields: readonly HeaderField[],
+  { name, equals, contains: part }: HeaderCondition,
+  values: Map<HeaderField, string>,
+): boolean {
+  const wanted = { name: name.toLowerCase(), equals: equals && fold(equals), part: part && fold(part) };
   return fields.some((field) => {
-    if (field.name !== name.toLowerCase()) return false;
-    const value = fold(field.value);
+    if (field.name !== wanted.name) return false;
+    const value = values.get(field) ?? fold(field.value);
+    values.set(field, value);
     return (
-      (equals === undefined || value === fold(equals)) &&
-      (contains === undefined || value.includes(fold(contains)))
+      (wanted.equals === undefined || value === wanted.equals) &&
+      (wanted.part === undefined || value.includes(wanted.part))
     );
   });
 }

@@ -148,14 +148,14 @@ export interface paths {
         post?: never;
         /**
          * Delete many threads with all their emails permanently
-         * @description As `DELETE /api/threads/{threadId}`, for up to 100 threads that `ids` names, or for a page of those that the filters of `GET /api/threads` find: repeat it with `next_cursor` until that is null. Each thread is deleted or refused for itself. Without `ids` and filters it is refused. Needs the rights `read` and `operate`.
+         * @description As `DELETE /api/threads/{threadId}`, for up to 100 threads that `ids` names, or for a page of those that the filters of `GET /api/threads` find: repeat it with `next_cursor` until that is null. Each thread is deleted or refused for itself; one that got an email after a filter found it is refused with `thread_changed`. Without `ids` and filters the request is refused. Needs the rights `read` and `operate`.
          */
         delete: operations["deleteThreads"];
         options?: never;
         head?: never;
         /**
          * Change many threads
-         * @description The same change for up to 100 threads that `ids` names, or for a page of those that the filters of `GET /api/threads` find: repeat it with `next_cursor` until that is null. Each thread is judged and changed for itself. Without `ids` and filters it is refused. Needs the rights `read` and `handle`.
+         * @description The same change for up to 100 threads that `ids` names, or for a page of those that the filters of `GET /api/threads` find: repeat it with `next_cursor` until that is null. Each thread is judged and changed for itself. One that got an email after a filter found it is refused with `thread_changed`. Without `ids` and filters the request is refused. Needs the rights `read` and `handle`.
          */
         patch: operations["changeThreads"];
         trace?: never;
@@ -2369,7 +2369,7 @@ export interface components {
             /** @description Customer chosen by hand; it wins over the sends and the rules. The customer that the thread already has by them is no choice and changes nothing; null removes the choice. */
             customer_id?: components["schemas"]["NullableUuid"];
             company_id?: components["schemas"]["NullableUuid"];
-            /** @description `done` also settles undelivered sends. */
+            /** @description `done` and `spam` also settle undelivered sends. */
             status?: components["schemas"]["ThreadStatus"];
             /**
              * @description `false` settles undelivered sends.
@@ -2670,7 +2670,7 @@ export interface components {
             /** @description Customer chosen by hand; it wins over the sends and the rules. The customer that the thread already has by them is no choice and changes nothing; null removes the choice. */
             customer_id?: components["schemas"]["NullableUuid"];
             company_id?: components["schemas"]["NullableUuid"];
-            /** @description `done` also settles undelivered sends. */
+            /** @description `done` and `spam` also settle undelivered sends. */
             status?: components["schemas"]["ThreadStatus"];
             /**
              * @description `false` settles undelivered sends.
@@ -6462,8 +6462,8 @@ export interface operations {
                 limit?: components["parameters"]["limit"];
                 /** @description `next_cursor` of the previous page; absent for the first page. */
                 cursor?: components["parameters"]["cursor"];
-                /** @description True: nothing is deleted; the response contains the number of emails that would be deleted, or the error. */
-                dry_run?: components["parameters"]["dry_run"];
+                /** @description True: nothing is deleted; the results are those that the deletion would have. */
+                dry_run?: boolean;
             };
             header?: never;
             path?: never;

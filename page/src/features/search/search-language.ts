@@ -13,7 +13,7 @@ export interface SearchFilter {
   readonly customer_id?: string;
   readonly unread?: boolean;
   readonly unanswered?: boolean;
-  readonly status?: 'open' | 'done';
+  readonly status?: 'open' | 'done' | 'spam';
   readonly label?: string;
   readonly has_attachments?: boolean;
   readonly active_since?: string;
@@ -72,6 +72,7 @@ const STATES: Readonly<Record<string, SearchFilter>> = {
   offen: { status: 'open' },
   done: { status: 'done' },
   erledigt: { status: 'done' },
+  spam: { status: 'spam' },
 };
 
 /** Quotes of any language. */

@@ -54,7 +54,7 @@ export function ThreadActionBar({
       { status: isDone ? 'open' : 'done' },
       {
         text: isDone ? text.thread.nowOpen('1') : text.thread.nowDone('1'),
-        back: { status: isDone ? 'done' : 'open' },
+        back: { status: thread.status },
       },
     );
     if (!isDone) onLeave();

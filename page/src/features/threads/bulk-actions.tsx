@@ -18,14 +18,15 @@ export function BulkActions({ chosen, onEnd }: BulkActionsProps) {
   const areDone = chosen.every(({ status }) => status === 'done');
   const change = (): void => {
     // Undo restores the previous state, so threads that already have the new one are left out.
-    const ids = chosen.filter(({ status }) => (status === 'done') === areDone).map(({ id }) => id);
-    const count = format.count(ids.length);
+    const changed = chosen.filter(({ status }) => (status === 'done') === areDone);
+    const before = sameOf(changed, ({ status }) => status);
+    const count = format.count(changed.length);
     actions.changeMany(
-      ids,
+      changed.map(({ id }) => id),
       { status: areDone ? 'open' : 'done' },
       {
         text: areDone ? text.thread.nowOpen(count) : text.thread.nowDone(count),
-        back: { status: areDone ? 'done' : 'open' },
+        back: before === undefined || before === null ? null : { status: before },
       },
     );
     onEnd();

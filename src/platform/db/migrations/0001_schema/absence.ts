@@ -5,6 +5,10 @@
  * `absence_answers` has the last answer to each person, so that none gets another within seven days. Both go with the received email.
  */
 export const ABSENCE = [
+  // Addresses that differ in their detail (RFC 5233) reach one mailbox, so that they are one person's.
+  `create function person_of(address text) returns text language sql immutable
+    return regexp_replace(address, '\\+[^@]*@', '@')`,
+
   `create table absence_requests (
     email_id uuid primary key references emails on delete cascade,
     account_id account_id not null,
@@ -19,7 +23,8 @@ export const ABSENCE = [
 
   `create table absence_answers (
     account_id account_id,
-    address text collate "C" check (length(address) <= 320),
+    address text collate "C" not null check (length(address) <= 320),
+    person text collate "C" generated always as (person_of(address)) stored,
     -- The one that is answered
     email_id uuid not null references emails on delete cascade,
     -- The answer, which may not be recorded yet. Chosen beforehand, so that a repeat records no second one
@@ -27,7 +32,7 @@ export const ABSENCE = [
     chosen_at timestamptz not null default now(),
     -- When it is put into the queue; null: it was, or it can't be
     next_try_at timestamptz default now(),
-    primary key (account_id, address)
+    primary key (account_id, person)
   )`,
   `create index absence_answers_email on absence_answers (email_id)`,
   `create index absence_answers_next on absence_answers (next_try_at) where next_try_at is not null`,
