@@ -123,6 +123,17 @@ const SAMPLES: Readonly<Record<string, () => Promise<string>>> = {
     });
     return `/api/accounts/${String(id)}`;
   },
+  '/api/rules/{id}': async () => {
+    const { id } = await ask('/api/rules', {
+      json: {
+        name: randomUUID(),
+        account_ids: '*',
+        conditions: [{ sender: '*@nobody.test' }],
+        actions: { add_labels: ['a'], status: 'done' },
+      },
+    });
+    return `/api/rules/${String(id)}`;
+  },
   '/api/keys/{id}': async () => {
     const { key } = await ask('/api/keys', {
       json: { name: randomUUID(), rights: ['read'], account_ids: '*', expires_at: TOMORROW },

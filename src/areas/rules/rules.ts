@@ -1,4 +1,5 @@
 /** Creates, changes, reads and orders rules on received mail, and shows what a rule would match. */
+import { isDeepStrictEqual } from 'node:util';
 import { invalidRequest, ServiceError } from '../../core/errors.ts';
 import { toAddressPattern } from '../../core/address/address-pattern.ts';
 import { keyIdOf, type Caller } from '../../core/keys/caller.ts';
@@ -58,6 +59,8 @@ export function createRules(ports: RulesPorts) {
         if (version !== null && old.version !== version)
           throw refusal({ kind: 'changed', version: old.version });
         const settings = usable({ ...old, ...given });
+        // What changes nothing is no new version.
+        if (isDeepStrictEqual(settings, old)) return old;
         const result = await rules.change(id, old, settings);
         if (result.kind === 'done') return find(id);
         // Another change came between: this one is made again on top of it.
