@@ -4,7 +4,7 @@ import type { Operation } from '../platform/operation/declaration.ts';
 import { OPERATIONS } from './operations.ts';
 
 /** Writes by their method that change nothing that the log would have to say. */
-const NO_ACTS: ReadonlySet<string> = new Set(['previewTemplate', 'previewRule']);
+const NO_ACTS: ReadonlySet<string> = new Set(['previewTemplate', 'previewRule', 'previewCapture']);
 
 /** They check their caller themselves, against the accounts of the key that they are about. */
 const WITHOUT_ACCOUNT = ['listKeys', 'getKey', 'changeKey', 'revokeKey', 'rotateKey'];

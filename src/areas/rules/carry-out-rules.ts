@@ -8,8 +8,15 @@ import type { ThreadChange } from '../threads/thread-record-ports.ts';
 import type { Acting } from './rule-ports.ts';
 import { changeLockedThread, lockThread, type LockedThread } from '../threads/thread-work.ts';
 
-/** An action of a rule, by its name in the API. */
-type ActionName = 'add_labels' | 'assignee' | 'status' | 'customer_id';
+type ActionName = keyof RuleActions;
+
+/** Their names in the API, which events have. */
+const NAMES: Readonly<Record<ActionName, string>> = {
+  addLabels: 'add_labels',
+  assignee: 'assignee',
+  status: 'status',
+  customerId: 'customer_id',
+};
 
 interface Outcome {
   readonly done: readonly ActionName[];
@@ -31,8 +38,8 @@ export async function carryOutRules(trx: Executor, emailId: string, rules: reado
       emailId,
       ruleId: rule.id,
       ruleName: rule.name,
-      done: [...done],
-      skipped: [...skipped],
+      done: done.map((name) => NAMES[name]),
+      skipped: skipped.map((name) => NAMES[name]),
     });
   }
 }
@@ -54,33 +61,28 @@ function plan(
     status:
       (status === 'done' && email.has_open) ||
       (status === 'spam' && (isShown || (!isBlock && email.has_unjudged))),
-    customer_id: customerId !== undefined && thread.customer_id !== null && thread.customer_id !== customerId,
+    customerId: customerId !== undefined && thread.customer_id !== null && thread.customer_id !== customerId,
   };
   return {
     change: {
-      ...(addLabels === undefined ? {} : { add_labels: addLabels }),
+      ...(addLabels === undefined ? {} : { addLabels }),
       ...(assignee === undefined || isKept.assignee ? {} : { assignee }),
       ...(status === undefined || isKept.status ? {} : { status }),
       // It was marked before its sender was known as a customer's.
       ...(status === 'spam' && isOfCustomer && thread.status === 'spam' ? { status: 'open' } : {}),
-      ...(customerId === undefined || isKept.customer_id ? {} : { customer_id: customerId }),
+      ...(customerId === undefined || isKept.customerId ? {} : { customerId }),
     },
-    skipped: (['assignee', 'status', 'customer_id'] as const).filter((name) => isKept[name]),
+    skipped: (['assignee', 'status', 'customerId'] as const).filter((name) => isKept[name]),
   };
 }
 
-interface Changes {
-  add_labels?: readonly string[];
-  assignee?: string;
-  status?: RuleActions['status'];
-  customer_id?: string;
-}
+type Changes = { -readonly [Name in keyof RuleActions]: RuleActions[Name] };
 
 /** What a thread refuses is left out, and the rest is done. */
 const REFUSED: Readonly<Record<string, ActionName>> = {
   // The key was revoked, or may no longer answer in the account.
   unknown_assignee: 'assignee',
-  too_many_entries: 'add_labels',
+  too_many_entries: 'addLabels',
 };
 
 async function act(
@@ -105,14 +107,14 @@ async function act(
 }
 
 const toThreadChange = (change: Changes): Omit<ThreadChange, 'version'> => ({
-  customerId: change.customer_id,
+  customerId: change.customerId,
   companyId: undefined,
   status: change.status,
   // A bounce in the thread waits for a person, whatever a rule says.
   settles: undefined,
   assignee: change.assignee,
   labels: undefined,
-  addLabels: change.add_labels ?? [],
+  addLabels: change.addLabels ?? [],
   removeLabels: [],
 });
 

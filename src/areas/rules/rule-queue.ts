@@ -2,6 +2,7 @@
 import type { Pool } from 'pg';
 import type { AuthVerdict } from '../../core/message/authentication.ts';
 import type { Writer } from '../../core/delivery/writer.ts';
+import { columnsOf, jsonObject } from '../../platform/db/json.ts';
 import { run, statement, statements } from '../../platform/db/statement.ts';
 import { inLinkingTransaction } from '../../platform/db/linking-transaction.ts';
 import { carryOutRules } from './carry-out-rules.ts';
@@ -95,6 +96,11 @@ const TAKE = statement(
   returning q.id, q.email_id, q.is_historical`,
 );
 
+const COMPARED = jsonObject('compared-attachment-json', {
+  from: 'email_attachments a',
+  columns: columnsOf('a', 'filename', 'content_type'),
+});
+
 const FACTS = statements(
   'rule-facts',
   { text: [false, true], fields: [false, true] },
@@ -110,13 +116,7 @@ const FACTS = statements(
     blocked_sender_id(e.account_id, e.from_address ->> 'address') as blocked_id,
     -- Of several customers, one of which it is
     e.customer_id is not null or coalesce(e.customer_source = 'ambiguous', false) as is_known_customer,
-    coalesce((
-      select json_agg(json_build_object('filename', a.filename, 'content_type', a.content_type))
-      from (
-        select filename, content_type from email_attachments where email_id = e.id and not inline
-        order by ordinal limit ${MAX_COMPARED_ATTACHMENTS}
-      ) a
-    ), '[]') as attachments
+    ${COMPARED.array(`where a.email_id = e.id and not a.inline and a.ordinal <= ${MAX_COMPARED_ATTACHMENTS}`, 'a.ordinal')} as attachments
   from emails e
   where e.id = any ($emailIds::uuid[]) and e.direction = 'inbound'`,
 ).narrow<{

@@ -1,4 +1,5 @@
 /** `RuleStore` on PostgreSQL. Changes take turns: each locks the one row of `mail_rule_clock`, so that no two rules get one place. */
+import { isDeepStrictEqual } from 'node:util';
 import type { Pool, PoolClient } from 'pg';
 import { ServiceError } from '../../core/errors.ts';
 import { MAX_RULES, type RuleSettings } from '../../core/rules/rule.ts';
@@ -42,7 +43,7 @@ export function createRuleStore(pool: Pool): RuleStore {
     change: (id, old, settings) =>
       changing(async (client) => {
         // One whose key was revoked since can still be switched off.
-        if (assigns(settings) !== assigns(old)) await requireAssignees(client, settings);
+        if (!isDeepStrictEqual(assigns(settings), assigns(old))) await requireAssignees(client, settings);
         const rows = await run(client, CHANGE, { id, version: old.version, ...toValues(settings) });
         return rows.length === 0 ? refusalOf(client, id) : { kind: 'done' };
       }),
@@ -73,8 +74,7 @@ export async function listRules(
 }
 
 /** Whom a rule assigns where, for comparison. */
-const assigns = ({ accounts, actions: { assignee } }: RuleSettings): string =>
-  JSON.stringify([assignee ?? null, accounts]);
+const assigns = ({ accounts, actions: { assignee } }: RuleSettings) => ({ assignee, accounts });
 
 /** For all accounts, the key has to be known in at least one: which account an email comes to is seen when the rule acts. */
 async function requireAssignees(
@@ -132,7 +132,7 @@ const CHANGE = statement(
 
 const DELETE = statement(
   'delete-rule',
-  'delete from mail_rules where id = $id and ($version::int is null or version = $version) returning now() as deleted_at',
+  'delete from mail_rules where id = $id and ($version::int is null or version = $version) returning clock_timestamp() as deleted_at',
 ).narrow<{ deleted_at: Date }>();
 
 /** The places that the rules `own` have, in their order, go to `ids`. */

@@ -33,6 +33,13 @@ declare module '../../platform/db/statement.ts' {
         id: string;
       };
     };
+    'compared-attachment-json': {
+      values: object;
+      row: {
+        filename: string;
+        content_type: string;
+      };
+    };
     'count-blocked-senders': {
       values: object;
       row: {
