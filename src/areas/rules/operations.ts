@@ -152,7 +152,7 @@ export const ruleOperations = [
     maxBodyBytes: 64 * 1024,
     answer: 'The rules.',
     output: RuleList,
-    errors: ['rules_changed'],
+    errors: ['rules_changed', 'invalid_uuid'],
     act: {
       event: 'rules.ordered',
       what: ({ ruleIds }) => ({ rules: ruleIds.length }),

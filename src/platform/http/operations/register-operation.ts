@@ -89,7 +89,7 @@ function errorsOf<Deps>(operation: Operation<Deps>): readonly ErrorCode[] {
     'database_unavailable',
     ...(method === 'GET' ? [] : JSON_BODY_ERRORS),
     ...(query !== undefined || !parameters.every(isUuid) ? (['invalid_request'] as const) : []),
-    ...(parameters.some(isUuid) ? (['invalid_uuid'] as const) : []),
+    ...([...parameters, ...Object.values(query ?? {})].some(isUuid) ? (['invalid_uuid'] as const) : []),
     ...(names.includes('cursor') ? (['invalid_cursor'] as const) : []),
     ...(names.includes('accountId') ? (['unknown_account'] as const) : []),
     ...(version === undefined ? [] : (['version_required'] as const)),
