@@ -69,11 +69,11 @@ export interface RemovalStore {
   claim(owner: string, accountIds: readonly string[]): Promise<ClaimedRemoval | null>;
   /** Renews the lease. */
   progress(removal: ClaimedRemoval): Promise<RemovalProgress>;
-  /** Lists emails to be removed. @param next null: all emails of the account are judged, so that it may begin to remove. Returns how many are listed */
+  /** Lists emails to be removed. @param next null: all emails of the account are judged, so that it may begin to remove. */
   noteJudged(
     removal: ClaimedRemoval,
     step: { readonly judged: number; readonly ids: readonly string[]; readonly next: JudgedTo | null },
-  ): Promise<number>;
+  ): Promise<void>;
   /** Some of the listed emails. */
   listed(removal: ClaimedRemoval, limit: number): Promise<readonly string[]>;
   /**

@@ -65,14 +65,13 @@ export function createRemovalStore(pool: Pool, patient: Pool): RemovalStore {
         await renew(trx, removal);
         // One that came in another thread since it was judged is listed already.
         const listed = await runCounting(trx, LIST, { id: removal.id, emailIds: ids });
-        const [noted] = await run(trx, NOTE_JUDGED, {
+        await run(trx, NOTE_JUDGED, {
           id: removal.id,
           judgedTo: JUDGED_CURSOR.format(next),
           judged,
           found: listed,
           state: next === null ? 'removing' : 'counting',
         });
-        return Number(noted?.found ?? 0);
       }),
 
     async listed({ id }, limit) {
@@ -210,8 +209,7 @@ const LIST = statement(
 const NOTE_JUDGED = statement(
   'note-judged',
   `update capture_removals set judged_to = $judgedTo, judged = judged + $judged::bigint, found = found + $found::bigint, state = $state
-  where id = $id
-  returning found`,
+  where id = $id`,
 );
 
 const LISTED = statement(

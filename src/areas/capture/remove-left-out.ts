@@ -84,22 +84,16 @@ async function carryOut(
     }
     if (!isOf(capture)) return await end('stopped');
     const { state, judgedTo, found } = await ports.removals.progress(removal);
-    // A process that was stopped between the count and its judgement.
-    if (state === 'removing' && found !== removal.confirmed) return await end('refused');
+    // Nothing was removed yet.
+    if (found > removal.confirmed || (state === 'removing' && found !== removal.confirmed))
+      return await end('refused');
     if (state === 'counting') {
       const account = { accountId: removal.accountId, capture };
       const part = await judgeAccount(ports, account, { from: judgedTo, limit: COUNTED_AT_ONCE });
       const ids = part.leftOut.flatMap(({ email, verdict }) =>
         verdict.kind === 'left_out' && verdict.stays === null ? [email.id] : [],
       );
-      const total = await ports.removals.noteJudged(removal, {
-        judged: part.counts.judged,
-        ids,
-        next: part.next,
-      });
-      // Nothing was removed yet.
-      if (total > removal.confirmed || (part.next === null && total !== removal.confirmed))
-        return await end('refused');
+      await ports.removals.noteJudged(removal, { judged: part.counts.judged, ids, next: part.next });
     } else if (!(await removeSome(ports, removal, capture))) return await end('done');
     await wait(PAUSE_MS, undefined, { signal }).catch(() => undefined);
   }

@@ -90,9 +90,7 @@ declare module '../../platform/db/statement.ts' {
         state: string | null;
         id: string | null;
       };
-      row: {
-        found: string;
-      };
+      row: object;
     };
     'note-removed': {
       values: {

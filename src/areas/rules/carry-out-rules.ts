@@ -25,15 +25,18 @@ interface Outcome {
 
 /** Notes each rule that matched, with what it did. Does nothing for an email that is gone, or that turned out to be a sent one. */
 export async function carryOutRules(trx: Executor, emailId: string, rules: readonly Acting[]): Promise<void> {
+  const [found] = await run(trx, FIND_THREAD, { emailId });
+  if (found?.direction !== 'inbound') return;
+  const locked = await lockThread(trx, found.thread_id);
   const [email] = await run(trx, READ_PLACE, { emailId });
-  if (email?.direction !== 'inbound') return;
+  // It was moved, or deleted, before the thread was locked.
+  if (locked === null || email?.thread_id !== locked.id) throw new BeginAgain();
   for (const rule of rules) {
-    const thread = await lockThread(trx, email.thread_id);
-    const [now] = await run(trx, READ_PLACE, { emailId });
-    // It was moved, or deleted, before the thread was locked.
-    if (thread === null || now?.thread_id !== thread.id) throw new BeginAgain();
+    // As the rule before left it
+    const thread = await lockThread(trx, locked.id);
+    if (thread === null) throw new BeginAgain();
     await nameAuthor(trx, rule.author);
-    const { done, skipped } = await act(trx, thread, now, rule);
+    const { done, skipped } = await act(trx, thread, email, rule);
     await run(trx, NOTE_MATCH, {
       emailId,
       ruleId: rule.id,
@@ -118,19 +121,24 @@ const toThreadChange = (change: Changes): Omit<ThreadChange, 'version'> => ({
   removeLabels: [],
 });
 
-/** An email of the thread, `o`, that a person or a program whose mail is not blocked wrote to us. */
+const FIND_THREAD = statement(
+  'thread-of-judged-email',
+  'select thread_id, direction from emails where id = $emailId',
+);
+
+/** Another received email of the thread, `o`, whose sender is not blocked. */
 const OTHER = `o.thread_id = e.thread_id and o.id <> e.id and o.direction = 'inbound'
       and not sender_is_blocked(o.account_id, o.from_address ->> 'address')`;
 
 const READ_PLACE = statement(
   'place-of-judged-email',
-  `select e.thread_id, e.direction,
+  `select e.thread_id,
   -- Somebody waits for an answer to another email
   exists (
     select from thread_summaries s join emails o on o.id = s.person_email_id
     where s.thread_id = e.thread_id and s.person_direction = 'inbound' and ${OTHER}
   ) as has_open,
-  -- Another email of a person, of which no rule says what this one says
+  -- A person wrote another email, and no rule has set a status because of it
   exists (
     select from emails o where ${OTHER} and o.written_by <> 'machine'
       and not exists (select from mail_rule_matches m where m.email_id = o.id and 'status' = any (m.done))

@@ -176,7 +176,6 @@ declare module '../../platform/db/statement.ts' {
       };
       row: {
         thread_id: string;
-        direction: 'inbound' | 'outbound';
         has_open: boolean | null;
         has_unjudged: boolean | null;
         is_of_customer: boolean | null;
@@ -244,6 +243,15 @@ declare module '../../platform/db/statement.ts' {
         id: string;
         email_id: string;
         is_historical: boolean;
+      };
+    };
+    'thread-of-judged-email': {
+      values: {
+        emailId: string | null;
+      };
+      row: {
+        thread_id: string;
+        direction: 'inbound' | 'outbound';
       };
     };
     'unblock-sender': {

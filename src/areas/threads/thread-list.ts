@@ -4,7 +4,7 @@ import { accountIdsOf, howMany } from '../../platform/base/account-filter.ts';
 import type { ThreadList, ThreadListing, ThreadsQuery } from './thread-list-ports.ts';
 import { toSnippet } from '../../core/message/snippet.ts';
 import { formatTsquery } from '../../core/search/query.ts';
-import { markThread } from './thread-marks.ts';
+import { holdThread, markLockedThread } from './thread-marks.ts';
 import { participantsOf } from './participants.ts';
 import { facetsOf, type ListedThreadColumns } from './thread-list-rows.ts';
 import { COUNT, LIST, LOOK_UP, WALK } from './thread-list-statements.ts';
@@ -44,8 +44,10 @@ export function createThreadList(pool: Pool, reads: Executor = pool, choose?: ty
     markThread: (threadId, mark, keyId) =>
       inTransaction(pool, async (client) => {
         await nameAuthor(client, keyId);
-        const marked = await markThread(client, threadId, mark);
-        return marked === null ? null : { threadId: marked.threadId, unreadCount: marked.unreadCount };
+        const thread = await holdThread(client, threadId);
+        if (thread === null) return null;
+        const { unreadCount } = await markLockedThread(client, thread, mark);
+        return { threadId: thread, unreadCount };
       }),
   };
 }

@@ -4,21 +4,19 @@ import { LISTED } from '../emails/listed.ts';
 import { threadIdOf } from '../emails/thread-rows.ts';
 import type { Mark, ThreadMark } from './thread-list-ports.ts';
 
-interface Marked extends ThreadMark {
+interface Marked extends Pick<ThreadMark, 'unreadCount'> {
   /** Emails that were not marked so before. */
   readonly marked: number;
 }
 
-/** In the transaction of the caller, who has named the author. null: the thread does not exist. */
-export async function markThread(trx: Executor, threadId: string, mark: Mark): Promise<Marked | null> {
-  const thread = await lockThread(trx, threadId);
-  if (thread === null) return null;
+/** In the transaction of the caller, who has locked the thread and named the author. */
+export async function markLockedThread(trx: Executor, thread: string, mark: Mark): Promise<Marked> {
   // A transaction that adds an email at this moment waits for this lock, or this one waits for that transaction.
   await run(trx, LOCK_SUMMARY, { thread });
   const marked = await runCounting(trx, mark === 'read' ? MARK_READ : MARK_UNREAD, { thread });
   await run(trx, REFRESH_SUMMARY, { thread });
   const [summary] = await run(trx, READ_UNREAD_COUNT, { thread });
-  return { threadId: thread, unreadCount: summary?.unread_count ?? 0, marked };
+  return { unreadCount: summary?.unread_count ?? 0, marked };
 }
 
 const MARK_READ = statement(
@@ -49,7 +47,7 @@ const READ_UNREAD_COUNT = statement(
 );
 
 /** The thread itself, or the target of an alias. It can't be merged away until the transaction ends. */
-async function lockThread(trx: Executor, id: string): Promise<string | null> {
+export async function holdThread(trx: Executor, id: string): Promise<string | null> {
   const [thread] = await run(trx, HOLD_THREAD, { id });
   if (thread !== undefined) return thread.id;
   // The thread may have become an alias while this waited for the lock.

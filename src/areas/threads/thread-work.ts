@@ -6,7 +6,7 @@
 import type { Pool } from 'pg';
 import { ServiceError } from '../../core/errors.ts';
 import type { ChangedThread, ThreadChange, ThreadChanges } from './thread-record-ports.ts';
-import { markThread } from './thread-marks.ts';
+import { markLockedThread } from './thread-marks.ts';
 import { MAX_THREAD_LABELS } from '../../core/thread/thread-work.ts';
 import { DryRunEnd, withDryRun } from '../../platform/db/dry-run.ts';
 import { inLinkingTransaction } from '../../platform/db/linking-transaction.ts';
@@ -28,8 +28,8 @@ export function createThreadChanges(pool: Pool): ThreadChanges {
       withDryRun(
         inLinkingTransaction(pool, async (trx) => {
           const { id, isChanged } = await changeByPerson(trx, threadId, change, keyId, newestEmailId);
-          const marked = mark === null ? null : await markThread(trx, id, mark);
-          const result = { id, isChanged: isChanged || (marked?.marked ?? 0) > 0 };
+          const marked = mark === null ? 0 : (await markLockedThread(trx, id, mark)).marked;
+          const result = { id, isChanged: isChanged || marked > 0 };
           if (dryRun) throw new DryRunEnd(result);
           return result;
         }),
