@@ -318,7 +318,7 @@ export const accountsEn = {
     refused: 'Nothing was removed: the number of emails is another one by now. Look at it again.',
     stopped: (count: string) => `Stopped. Removed: ${emails(count)}.`,
     done: (count: string) => `Done. Removed: ${emails(count)}.`,
-    keptMeanwhile: (count: string) => `Kept, because somebody worked with them meanwhile: ${count}`,
+    keptMeanwhile: (count: string) => `Kept, because a colleague has worked with them since: ${count}`,
     stop: 'Stop',
     ask: 'What would this leave out of recorded mail?',
     askHint: 'Counts recorded emails by the rules above. Nothing is changed.',

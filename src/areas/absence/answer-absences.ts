@@ -27,7 +27,7 @@ export interface AnswerAbsencesPorts {
   readonly logger: Logger;
 }
 
-/** By which lists and events show the answers. */
+/** Marks the answers in lists and events. */
 export const OUT_OF_OFFICE_TAG = 'out-of-office';
 
 /** The minimum between two rounds. */

@@ -5,8 +5,8 @@ import type { SnapshotTable } from './backup-ports.ts';
 
 /**
  * Tables with rows of their own, partitions included, by name. Unlogged tables are left out, because they hold nothing for longer than a
- * transaction, and so are the table of migrations, which comes with the program, and removals under way: after a restore nothing is deleted
- * that nobody asks for again.
+ * transaction, and so are the table of migrations, which comes with the program, and removals under way: after a restore, an
+ * operator has to request them again.
  */
 export async function readTables(executor: Executor): Promise<readonly SnapshotTable[]> {
   const rows = await run(executor, TABLES);

@@ -217,6 +217,7 @@ export const captureOperations = [
       ...DELETION_ERRORS,
       'account_not_found',
       'account_unavailable',
+      'account_declared',
       'account_changed',
       'left_out_changed',
       'removal_running',

@@ -185,7 +185,7 @@ export const ruleOperations = [
     atOnce: MAX_PREVIEWS,
     answer: 'How many match, and some of them.',
     output: RulePreviewSchema,
-    errors: ['unknown_account', 'busy', 'reading_unavailable', 'content_missing', 'storage_unavailable'],
+    errors: ['unknown_account', 'busy', 'reading_unavailable', 'storage_unavailable'],
     async run(caller, { accountIds, match = 'all', conditions, last }, { rules }, signal) {
       const test = { accounts: accountIds === '*' ? null : accountIds, match, conditions };
       const { examples, ...counts } = await rules.preview(caller, test, { last, signal });

@@ -86,8 +86,8 @@ const RuleActionsSchema = {
     status: {
       ...ThreadStatusText,
       description:
-        '`done` is left out when a person has written a later email, and `spam` for a customer, and where others wrote in the thread. ' +
-        'Undelivered sends stay.',
+        '`done` is skipped while another email of the thread waits for an answer. `spam` is skipped for a customer, and in a thread with other ' +
+        'mail to which no rule gave a status. Undelivered sends stay.',
     },
     customer_id: { ...Uuid, description: 'Only for a thread that has no customer.' },
   },

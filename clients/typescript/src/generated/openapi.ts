@@ -3919,7 +3919,7 @@ export interface components {
             add_labels?: components["schemas"]["ThreadLabel"][];
             /** @description Id of a key. A thread that is assigned already keeps its assignee. */
             assignee?: components["schemas"]["KeyId"];
-            /** @description `done` is left out when a person has written a later email, and `spam` for a customer, and where others wrote in the thread. Undelivered sends stay. */
+            /** @description `done` is skipped while another email of the thread waits for an answer. `spam` is skipped for a customer, and in a thread with other mail to which no rule gave a status. Undelivered sends stay. */
             status?: components["schemas"]["ThreadStatus"];
             /** @description Only for a thread that has no customer. */
             customer_id?: components["schemas"]["Uuid"];

@@ -10,7 +10,7 @@ import '../../ui/menu.css';
 
 interface SpamButtonProps {
   readonly thread: ThreadRecord;
-  /** null: there is nobody to block. */
+  /** null: the thread has no sender to block. */
   readonly sender: string | null;
   readonly onLeave: () => void;
 }
